@@ -1,0 +1,172 @@
+"""One try at one puzzle: what was asked (Limits), how it can end (Outcome), and the row that is kept (Attempt).
+
+The fields of `Attempt` are the columns of the results; the Parquet schema is derived from them and from nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, get_args, get_type_hints
+
+from .puzzle import Grid
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA_VERSION = 1
+"""Raised by one whenever a column is renamed, removed or changes its meaning; new columns do not raise it."""
+
+
+class Outcome(StrEnum):
+    """How an attempt ends. A closed list; the order is the code that kernels use, so append only."""
+
+    UNIQUE = "unique"  # exactly one answer, proved
+    MULTIPLE = "multiple"  # at least two answers, both shown
+    CONTRADICTION = "contradiction"  # no answer, proved
+    SOLVED = "solved"  # an answer; uniqueness was not asked
+    STALLED = "stalled"  # the plan is exhausted, cells are open
+    TIMEOUT = "timeout"  # the time for one puzzle ran out
+    INVALID = "invalid"  # the text is not a puzzle
+    CRASHED = "crashed"  # it brought its worker down twice
+
+
+OUTCOMES = tuple(Outcome)
+
+STAGES = ("read", "line", "probe", "search", "sat")
+"""Names of the stages that can decide, by code; `read` stands for sums and lengths that cannot fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is asked of one puzzle.
+
+    seconds   wall seconds for one puzzle, all stages together.
+    answers   stop at this many answers: 1 asks for any answer, 2 for uniqueness.
+    count     if not 0, go on counting answers up to this cap (only the first two are kept).
+    plan      names of stages in order.
+    """
+
+    seconds: float = 60.0
+    answers: int = 2
+    count: int = 0
+    plan: tuple[str, ...] = ("line", "probe", "search")
+
+    @property
+    def wanted(self) -> int:
+        """The search stops when it has this many answers."""
+        return max(self.answers, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The outcome for one puzzle as the library gives it.
+
+    stage      the stage that decided, or the last one tried.
+    answers    complete grids, each accepted by the checker, at most `Limits.answers`.
+    exhausted  True when `n_answers` is the exact number of answers.
+    partial    the grid as far as it is known without guessing, -1 for an open cell.
+    witness    why there is no answer, where lines alone show it; else "".
+    counts     n_rounds, n_lines, n_probes, n_branches, n_conflicts, n_open, as in `Attempt`.
+    seconds    line_s, probe_s, search_s, sat_s, solve_s, check_s, as in `Attempt`.
+    """
+
+    outcome: Outcome
+    stage: str
+    answers: tuple[Grid, ...]
+    n_answers: int
+    exhausted: bool
+    partial: Grid
+    witness: str
+    counts: dict[str, int]
+    seconds: dict[str, float]
+
+    @property
+    def open_cells(self) -> tuple[tuple[int, int], ...]:
+        return tuple((r, c) for r, row in enumerate(self.partial) for c, cell in enumerate(row) if cell < 0)
+
+
+# Arrow types of the columns, said where the field is said.
+Text = Annotated[str, "string"]
+Label = Annotated[str, "dictionary"]  # few different values
+Count = Annotated[int, "int64"]
+Small = Annotated[int, "int32"]
+Flag = Annotated[bool, "bool"]
+Seconds = Annotated[float, "float32"]
+Mebibytes = Annotated[float, "float32"]
+Moment = Annotated[datetime, "timestamp"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One row of the results. Units stand at the end of the names; counts are machine-independent.
+
+    n_colours counts the background; n_open: cells that lines and probes left open; n_rounds: sweeps over
+    the lines; n_lines: visits to lines; n_probes: trial settings; n_branches: guesses; n_conflicts: dead ends.
+    answer: rows joined by `/`, `.` for background, `#` for black, letters for inks (`puzzle.letter`).
+    metadata: a JSON object as the file has it.
+    """
+
+    run: Label
+    kind: Label
+    name: Text
+    source: Label
+    index: Small
+    digest: Text
+    height: Small
+    width: Small
+    n_colours: Small
+    outcome: Label
+    stage: Label
+    witness: Text
+    n_answers: Count
+    exhausted: Flag
+    n_open: Count
+    n_rounds: Count
+    n_lines: Count
+    n_probes: Count
+    n_branches: Count
+    n_conflicts: Count
+    read_s: Seconds
+    pack_s: Seconds
+    line_s: Seconds
+    probe_s: Seconds
+    search_s: Seconds
+    sat_s: Seconds
+    check_s: Seconds
+    solve_s: Seconds
+    queue_s: Seconds
+    cpu_s: Seconds
+    peak_mib: Mebibytes
+    engine: Label
+    host: Label
+    worker: Label
+    version: Label
+    started: Moment
+    answer: Text
+    second_answer: Text
+    metadata: Text
+    warnings: Text
+    error: Text
+
+
+COLUMNS = tuple(f.name for f in fields(Attempt))
+
+
+def schema(metadata: dict[str, str] | None = None) -> pa.Schema:
+    """The Arrow schema of the results, derived from `Attempt`; `metadata` is added to the version."""
+    import pyarrow as pa
+
+    kinds = {
+        "string": pa.string(),
+        "dictionary": pa.dictionary(pa.int32(), pa.string()),
+        "int64": pa.int64(),
+        "int32": pa.int32(),
+        "bool": pa.bool_(),
+        "float32": pa.float32(),
+        "timestamp": pa.timestamp("us", tz="UTC"),
+    }
+    hints = get_type_hints(Attempt, include_extras=True)
+    columns = [pa.field(name, kinds[get_args(hints[name])[1]], nullable=False) for name in COLUMNS]
+    return pa.schema(columns, {"pnono.schema": str(SCHEMA_VERSION), **(metadata or {})})

@@ -1,0 +1,95 @@
+"""Jitted code: arrays and numbers in and out; no file, no object, no print.
+
+Every kernel is compiled by `kernel` below. The compiled code is kept on disk in a folder named after a hash of
+all kernel sources: Numba alone keeps a caller's old machine code when a callee in another file changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+SOURCES = sorted(
+    path for folder in (Path(__file__).parent, Path(__file__).parent.parent / "check") for path in folder.glob("*.py")
+)
+
+
+def _sources_hash() -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for path in SOURCES:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _usable(folder: Path) -> bool:
+    """Make `folder` if need be; True when it is ours alone and can be written: its files are unpickled."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        facts = folder.stat()
+    except OSError:
+        return False
+    if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _cache_folder() -> Path | None:
+    """Where compiled code is kept, or None when nothing can be written (then each start compiles)."""
+    bases = []
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        bases.append(Path(os.environ["NUMBA_CACHE_DIR"]))
+    cache_home = os.environ.get("XDG_CACHE_HOME")
+    try:
+        bases.append((Path(cache_home) if cache_home else Path.home() / ".cache") / "pnono")
+    except RuntimeError:  # a user without a home
+        pass
+    bases.append(Path(tempfile.gettempdir()) / f"pnono-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
+    name = f"kernels-{_sources_hash()}"
+    return next((base / name for base in bases if _usable(base) and _usable(base / name)), None)
+
+
+CACHE_FOLDER = _cache_folder()
+if CACHE_FOLDER is not None:
+    numba.config.CACHE_DIR = str(CACHE_FOLDER)
+
+
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "cache": CACHE_FOLDER is not None,
+    "error_model": "numpy",
+    "_nrt": False,  # no reference counts: kernels allocate nothing
+}
+
+
+def is_compiled() -> bool:
+    """True when an earlier start left compiled kernels behind, so that this one need not say it compiles."""
+    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob("*/solve.*.nbi"))
+
+
+def kernel(function: Callable[..., Any] | None = None, *, inner: bool = False, inline: bool = False) -> Any:
+    """Compile a pure function: releases the GIL, counts no references, kept on disk.
+
+    inner   called by kernels only: goes without the wrappers for Python and C, which take long to compile.
+    inline  inner, and LLVM puts it into its callers: for the small functions of the innermost loops.
+    """
+    options = dict(OPTIONS)
+    if inline:
+        options["forceinline"] = True
+    if inner or inline:
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    compiler = numba.njit(**options)
+    return compiler if function is None else compiler(function)
+
+
+def propagation(function: Callable[..., Any]) -> Any:
+    """Compile a propagation as a function value that other kernels take as an argument (board.PROPAGATE)."""
+    from .board import PROPAGATE
+
+    return numba.cfunc(PROPAGATE, **OPTIONS)(function)

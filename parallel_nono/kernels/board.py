@@ -1,0 +1,271 @@
+"""What all kernels agree on: where the planes of a puzzle lie, and the numbers that stand for verdicts and counts.
+
+The state of a puzzle is one run of words, its *planes*: bit i of a plane is set while cell i of that line may still
+take that colour; colour 0 is the background. Rows come first, then columns, so every cell is held twice:
+
+    row r, colour c, word w       base + (r * n_colours + c) * row_words + w
+    column r, colour c, word w    base + height * n_colours * row_words + (r * n_colours + c) * column_words + w
+
+Bits behind the end of a line are 0. Copying the run is the branch operation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from . import kernel
+from .bits import FULL, U0, U1, U, count_bits, lowest_bit
+
+
+class Board(NamedTuple):
+    """One puzzle of a set, as kernels see it: sizes, places in the work arrays, and the clues of the whole set.
+
+    n_colours    the background included.
+    row_words    words of one plane of a row, ceil(width / 64); column_words likewise.
+    line_words   words of a set of lines as bits: the rows' words, then the columns'.
+    state_words  words of the whole run of planes.
+    reach_words  line_words, or 0 where there is no room to note the reach of every cell's probe.
+    scratch      where the scratch words of long or coloured lines begin (see "Work" below).
+    stack        where the stack of states begins.
+    line         the first line of the puzzle in `blocks`.
+    blocks       int32; blocks[line + i] is the first block of line i of this puzzle.
+    lengths      int32, the blocks of the set;  colours  uint16, their colours.
+    """
+
+    height: int
+    width: int
+    n_colours: int
+    row_words: int
+    column_words: int
+    line_words: int
+    state_words: int
+    reach_words: int
+    scratch: int
+    stack: int
+    line: int
+    blocks: np.ndarray
+    lengths: np.ndarray
+    colours: np.ndarray
+
+
+BOARD = types.NamedTuple(
+    [types.int64] * 11
+    + [
+        types.Array(types.int32, 1, "C", readonly=True),
+        types.Array(types.int32, 1, "C", readonly=True),
+        types.Array(types.uint16, 1, "C", readonly=True),
+    ],
+    Board,
+)
+
+PROPAGATE = types.int64(types.uint64[::1], types.int64[::1], BOARD, types.int64)
+"""words, numbers, board, base -> OPEN, CONTRADICTION or LATE: settle the waiting lines of the state at words[base:]."""
+
+# Work: one thread solves in two arrays, kept as few as this because every array costs seven registers a call.
+#
+# words    uint64   SCRATCH  of the narrow line kernel
+#                   DIRTY    waiting lines as bits; after propagation the lines that were visited
+#                   + line_words   `touched`: the lines that decided the outcome of a probe
+#                   + line_words   `reach`: for each cell the lines that decided its last probe
+#                   scratch  of the other line kernels, as much as the largest puzzle of a call needs
+#                   stack    states: UNION, TRIAL, BEFORE, then one a level of the search
+# numbers  int64    CONTROLS, COUNTS, CHOICE, then
+#                   LINES    for each line, when it changed last
+#                   + lines  three numbers a cell about its last probe, see probe.note_of
+#                   + 3 * cells    tables of the other line kernels, see wide
+SCRATCH, DIRTY = 0, 128
+
+# States of the stack, in multiples of state_words: the union of a cell's outcomes, one outcome, a state as it was
+# before a change, and from LEVELS on one state for each level of the search.
+UNION, TRIAL, BEFORE, LEVELS = 0, 1, 2, 3
+
+DEADLINE, STOP = 0, 1
+"""Nanoseconds of the monotonic clock; the address of an int64 that another thread sets to stop this one."""
+
+N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_CONFLICTS, N_SKIPPED, WITNESS = 8, 9, 10, 11, 12, 13, 14
+COUNTS, N_COUNTS = 8, 7
+
+ROW, COLUMN, COLOUR, EPOCH = 16, 17, 18, 19
+"""The best branch, and the number of changes so far: the time of `changed` and `probed`."""
+
+LINES = 24
+
+# What a stage says.
+OPEN, SOLVED, CONTRADICTION, LATE, FULL_STACK, SPENT = 0, 1, 2, 3, 4, 5
+"""LATE: the clock or another thread stopped it; FULL_STACK: the search needs more room; SPENT: its budget is used up."""
+
+NO_END = np.int64(1) << 62
+"""More probes or nodes than anybody counts."""
+
+MOST_REACH_WORDS = 1 << 24
+"""Above this a board notes no reaches (128 MiB)."""
+
+NARROW = 64
+"""Lines up to this length fit one word; a puzzle with no longer line is narrow."""
+
+
+@kernel(inline=True)
+def board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words):
+    """The board of puzzle `place` of a set (arrays as in puzzleset.Clues)."""
+    height, width = np.int64(heights[place]), np.int64(widths[place])
+    planes = max(np.int64(n_colours[place]), np.int64(2))  # a palette without inks is black-white with empty clues
+    row_words, column_words = (width + 63) >> 6, (height + 63) >> 6
+    line_words = row_words + column_words
+    reach_words = line_words if height * width * line_words <= MOST_REACH_WORDS else 0
+    scratch = DIRTY + 2 * line_words + height * width * reach_words
+    return Board(
+        height,
+        width,
+        planes,
+        row_words,
+        column_words,
+        line_words,
+        (height * row_words + width * column_words) * planes,
+        reach_words,
+        scratch,
+        scratch + scratch_words,
+        np.int64(lines[place]),
+        blocks,
+        lengths,
+        colours,
+    )
+
+
+CALL, SEEN = 0, 1
+"""Places in the tables: the number of the present propagation; then for each line the last one that looked at it."""
+
+
+@kernel(inline=True)
+def tables_of(board):
+    """Where the tables of long and coloured lines begin in numbers."""
+    return LINES + board.height + board.width + 3 * board.height * board.width
+
+
+@kernel(inner=True)
+def forget_visits(numbers, board):
+    """A new puzzle: no propagation has looked at any line."""
+    tables = tables_of(board)
+    for i in range(tables, tables + SEEN + board.height + board.width):
+        numbers[U(i)] = 0
+
+
+@kernel(inline=True)
+def full_word(cells, word):
+    """The bits of word `word` of a plane of `cells` cells."""
+    left = cells - (word << 6)
+    return FULL if left >= 64 else FULL >> U(64 - left)
+
+
+@kernel(inline=True)
+def copy_words(words, source, target, n):
+    """words[target : target + n] = words[source : source + n]; the two do not overlap."""
+    for i in range(n):
+        words[U(target + i)] = words[U(source + i)]
+
+
+@kernel(inner=True)
+def open_planes(planes, base, board):
+    """Everything is possible that the palettes of row and column allow.
+
+    A colour is possible in a cell when the clues of its row and of its column both hold it. With a palette of two
+    all cells may be both, so that rounds and visits are counted as everybody counts them.
+    """
+    height, width, n_colours = board.height, board.width, board.n_colours
+    row_words, column_words = board.row_words, board.column_words
+    columns = base + height * n_colours * row_words
+    if n_colours == 2:
+        for line in range(2 * height):
+            for word in range(row_words):
+                planes[U(base + line * row_words + word)] = full_word(width, word)
+        for line in range(2 * width):
+            for word in range(column_words):
+                planes[U(columns + line * column_words + word)] = full_word(height, word)
+        return
+    for i in range(board.state_words):
+        planes[U(base + i)] = U0
+    # The colours of the column clues make one row of planes; each row takes those that its own clue holds.
+    # First the columns' view: background everywhere, ink c in column j at the rows whose clue holds c.
+    for line in range(height):
+        for word in range(row_words):
+            planes[U(base + line * n_colours * row_words + word)] = full_word(width, word)
+    for line in range(width):
+        for word in range(column_words):
+            planes[U(columns + line * n_colours * column_words + word)] = full_word(height, word)
+    # Row 0 of the row view serves as the table "ink c occurs in column j" only through the two loops below, which
+    # write a bit where a row block and a column block of one colour cross: inks are few in a line, so this is cheap.
+    for r in range(height):
+        for j in range(board.blocks[U(board.line + r)], board.blocks[U(board.line + r + 1)]):
+            ink = np.int64(board.colours[U(j)])
+            place = base + (r * n_colours + ink) * row_words
+            seen = U0
+            for word in range(row_words):
+                seen |= planes[U(place + word)]
+            if seen != U0:
+                continue
+            for c in range(width):
+                plane = columns + (c * n_colours + ink) * column_words
+                for k in range(board.blocks[U(board.line + height + c)], board.blocks[U(board.line + height + c + 1)]):
+                    if np.int64(board.colours[U(k)]) == ink:
+                        planes[U(place + (c >> 6))] |= U1 << U(c & 63)
+                        planes[U(plane + (r >> 6))] |= U1 << U(r & 63)
+                        break
+
+
+@kernel(inline=True)
+def set_cell(planes, base, board, row, column, colour, keep):
+    """Let the cell keep only `colour` (keep) or drop it (not keep), in both views."""
+    n_colours, row_words, column_words = board.n_colours, board.row_words, board.column_words
+    row_plane = base + row * n_colours * row_words + (column >> 6)
+    column_plane = base + (board.height * row_words + column * column_words) * n_colours + (row >> 6)
+    row_bit, column_bit = U1 << U(column & 63), U1 << U(row & 63)
+    for c in range(n_colours):
+        if (c != colour) == keep:
+            planes[U(row_plane + c * row_words)] &= ~row_bit
+            planes[U(column_plane + c * column_words)] &= ~column_bit
+
+
+@kernel(inline=True)
+def open_word(planes, base, board, row, word):
+    """The cells of one word of a row that may take more than one colour."""
+    place = base + row * board.n_colours * board.row_words + word
+    once, twice = planes[U(place)], U0
+    for _ in range(1, board.n_colours):
+        place += board.row_words
+        plane = planes[U(place)]
+        twice |= once & plane
+        once |= plane
+    return twice
+
+
+@kernel(inner=True)
+def open_cells(planes, base, board):
+    """The number of cells that may still take more than one colour."""
+    n = 0
+    for r in range(board.height):
+        for word in range(board.row_words):
+            n += np.int64(count_bits(open_word(planes, base, board, r, word)))
+    return n
+
+
+@kernel(inner=True)
+def write_cells(planes, base, board, cells, at):
+    """Write the grid as colour indices, row by row, to cells[at:]; 65535 where more than one colour is possible."""
+    for r in range(board.height):
+        for word in range(board.row_words):
+            first = at + r * board.width + (word << 6)
+            n = min(board.width - (word << 6), 64)
+            place = base + r * board.n_colours * board.row_words + word
+            for c in range(n):
+                cells[U(first + c)] = np.uint16(0)
+            for ink in range(1, board.n_colours):
+                plane = planes[U(place + ink * board.row_words)]
+                if plane != U0:
+                    for c in range(n):
+                        cells[U(first + c)] |= np.uint16(ink) * np.uint16((plane >> U(c)) & U1)
+            unknown = open_word(planes, base, board, r, word)
+            while unknown:
+                cells[U(first) + lowest_bit(unknown)] = np.uint16(65535)
+                unknown &= unknown - U1

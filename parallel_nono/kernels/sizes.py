@@ -1,0 +1,31 @@
+"""How much room the work arrays of a puzzle need (see board); plain numpy, so that asking compiles nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+BLOCK_TABLES = 8
+"""Tables with a number for each block that the desk of windows.Desk keeps."""
+
+COLOUR_OUT = 128
+"""Where the planes that come out stand in the scratch words of a coloured line of up to 64 cells."""
+
+
+def colour_scratch(n_colours: int) -> int:
+    """Scratch words of a narrow coloured puzzle."""
+    return COLOUR_OUT + n_colours
+
+
+def line_scratch(n_colours: int, blocks: np.ndarray, slack: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """Scratch words that each line takes: two runs for each of its colours, four arenas, some words to read beyond.
+
+    n_colours  of the palette, background included;  blocks, slack (cells that no block fills), words  of the lines.
+    """
+    colours = np.minimum(n_colours, blocks + 1)
+    windows = (np.maximum(slack, 0) + 64) // 64 + 1
+    return 2 * colours * (words + 1) + 4 * blocks * windows + 8
+
+
+def table_numbers(n_colours: np.ndarray, lines: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Numbers that the tables of wide puzzles take."""
+    return 2 + lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + n_colours

@@ -1,0 +1,145 @@
+"""The kernel that a run spends its time in: a list of puzzles of one family through the stages of a plan.
+
+A family is what shares a propagation: black-white or colour, narrow (no line over 64 cells) or wide.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import kernel
+from .bits import load_int64, nanoseconds
+from .board import (
+    CONTRADICTION,
+    COUNTS,
+    DEADLINE,
+    LATE,
+    LEVELS,
+    N_COUNTS,
+    NO_END,
+    OPEN,
+    SOLVED,
+    STOP,
+    WITNESS,
+    board_of,
+    forget_visits,
+    open_cells,
+    open_planes,
+    write_cells,
+)
+from .probe import all_waiting, forget_probes, probe, search
+
+# Stages that this kernel runs, as bits of a plan; `attempt.STAGES` has their names at 1, 2 and 3.
+LINE, PROBE, SEARCH = 1, 2, 3
+
+# Places in Outputs.times.
+PACK_NS, LINE_NS, PROBE_NS, SEARCH_NS = 0, 1, 2, 3
+
+
+class Outputs(NamedTuple):
+    """What is known of each puzzle of a set afterwards; one entry a puzzle, those not asked for untouched.
+
+    status     int8, OPEN, SOLVED (enough answers found), CONTRADICTION (all searched: `found` is exact), LATE,
+               FULL_STACK or SPENT (see board).
+    stage      int8, the stage that decided, or the last one tried.
+    found      int64, answers found.
+    left       int64, cells open after the last stage before the search.
+    counts     int64[puzzles, N_COUNTS];  times  int64[puzzles, 4], nanoseconds.
+    starts     int64[puzzles + 1];  cells  uint16[2, starts[-1]], the first two answers, or what is known.
+    """
+
+    status: np.ndarray
+    stage: np.ndarray
+    found: np.ndarray
+    left: np.ndarray
+    counts: np.ndarray
+    times: np.ndarray
+    starts: np.ndarray
+    cells: np.ndarray
+
+
+@kernel
+def solve(
+    propagate,
+    order,
+    heights,
+    widths,
+    n_colours,
+    lines,
+    blocks,
+    lengths,
+    colours,
+    scratch_words,
+    words,
+    numbers,
+    out,
+    more,
+    stages,
+    wanted,
+    limit,
+    most_probes,
+    most_nodes,
+):
+    """Solve the puzzles `order` of a set; see puzzleset.Clues, board (words, numbers), Outputs.
+
+    propagate    settles lines until none learns (board.PROPAGATE), the one of these puzzles' family.
+    scratch_words  of the line kernels of this family, for its largest puzzle.
+    more         uint16[n, cells], room for the answers after the second; used by every puzzle in turn.
+    stages       bit 1: propagate lines, bit 2: probe, bit 3: search.
+    wanted       answers to stop at.
+    limit        nanoseconds for one puzzle.
+    most_probes  in the stage of that name.  most_nodes  of the search.
+    Returns      how many puzzles were finished: fewer than asked when another thread said stop.
+    """
+    for turn in range(len(order)):
+        p = order[turn]
+        began = nanoseconds()
+        numbers[DEADLINE] = began + limit
+        for i in range(COUNTS, COUNTS + N_COUNTS):
+            numbers[i] = 0
+        numbers[WITNESS] = -1
+        board = board_of(p, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words)
+        if scratch_words:
+            forget_visits(numbers, board)
+        base = board.stack + LEVELS * board.state_words
+        at = out.starts[p]
+        open_planes(words, base, board)
+        all_waiting(words, board)
+        packed = nanoseconds()
+        stage, status, found = LINE, OPEN, 0
+        status = propagate(words, numbers, board, base)
+        left = np.int64(-1) if status == CONTRADICTION else open_cells(words, base, board)
+        if left == 0 and status == OPEN:
+            status = SOLVED
+        lined = nanoseconds()
+        probed = lined
+        if status == OPEN and stages & 12:
+            forget_probes(numbers, board)
+            stage = PROBE if stages & 4 else SEARCH
+            status = probe(propagate, words, numbers, board, base, most_probes if stages & 4 else NO_END, True)
+            numbers[WITNESS] = -1
+            if status != CONTRADICTION:
+                left = open_cells(words, base, board)
+            probed = nanoseconds()
+        searched = probed
+        if status == OPEN and stages & 8:
+            stage = SEARCH
+            write_cells(words, base, board, out.cells[0], at)
+            status, found = search(propagate, words, numbers, board, wanted, most_nodes, out.cells, at, more)
+            searched = nanoseconds()
+        elif status == SOLVED:
+            # Lines and probes only drop what no answer has, so this is the one answer, and all is searched.
+            write_cells(words, base, board, out.cells[0], at)
+            status, found = CONTRADICTION, 1
+        elif status != CONTRADICTION:
+            write_cells(words, base, board, out.cells[0], at)
+        if status == LATE and load_int64(numbers[STOP]) != 0:
+            return turn
+        out.status[p], out.stage[p], out.found[p], out.left[p] = status, stage, found, left
+        for i in range(N_COUNTS):
+            out.counts[p, i] = numbers[COUNTS + i]
+        out.times[p, PACK_NS], out.times[p, LINE_NS] = packed - began, lined - packed
+        out.times[p, PROBE_NS], out.times[p, SEARCH_NS] = probed - lined, searched - probed
+    return len(order)

@@ -1,0 +1,187 @@
+"""Propagation for lines of any length and any palette, by windows; short black-white lines take the narrow kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import kernel, propagation
+from .bits import U0, U1, U, coarse_nanoseconds, load_int64, lowest_bit
+from .board import CALL, CONTRADICTION, DEADLINE, DIRTY, LATE, N_LINES, N_ROUNDS, OPEN, SEEN, STOP, WITNESS, tables_of
+from .narrow import settle_narrow
+from .sizes import BLOCK_TABLES
+from .windows import Desk, settle_windows
+
+# Tables, in `numbers` behind the notes about cells: board.CALL and SEEN, then for each block of the puzzle the lower
+# bounds of its start from the left and from the right, then the tables of the desk.
+
+
+@kernel(inner=True)
+def desk_of(board, k, size, is_row):
+    """The desk of one line with k blocks and planes of `size` words."""
+    lines = board.height + board.width
+    first = board.blocks[U(board.line)]
+    blocks = np.int64(board.blocks[U(board.line + lines)] - first)
+    table = tables_of(board) + SEEN + lines + 2 * blocks
+    each = blocks + 1
+    colours = min(board.n_colours, k + 1)
+    stride = size + 1
+    out = board.scratch + colours * stride
+    arenas = out + colours * stride + 2
+    n = board.width if is_row else board.height
+    length = (board.stack - 2 - board.line_words - arenas) >> 2
+    return Desk(
+        board.scratch,
+        out,
+        stride,
+        arenas,
+        arenas + length,
+        arenas + 2 * length,
+        arenas + 3 * length,
+        table,
+        table + each,
+        table + 2 * each,
+        table + 3 * each,
+        table + 4 * each,
+        table + 5 * each,
+        table + 6 * each,
+        table + 7 * each,
+        table + BLOCK_TABLES * each,
+    )
+
+
+@kernel(inner=True)
+def settle_line(words, numbers, board, base, line):
+    """Settle one line of the state at words[base:]; what remains stands in the scratch words.
+
+    Returns  where the remaining planes begin and the words from one to the next (a slot for each colour, the
+             background first; see `slot_of`), and False if there is no layout.
+    """
+    is_row = line < board.height
+    n = board.width if is_row else board.height
+    size = board.row_words if is_row else board.column_words
+    first = np.int64(board.blocks[U(board.line + line)])
+    k = np.int64(board.blocks[U(board.line + line + 1)]) - first
+    lines = board.height + board.width
+    planes = base + line * board.n_colours * size
+    if not is_row:
+        planes = base + (board.height * board.row_words + (line - board.height) * size) * board.n_colours
+    if n <= 64 and board.n_colours == 2:
+        out = board.scratch + 4
+        white, black = settle_narrow(
+            board.lengths, U(first), U(first + k), U(n), words[U(planes)], words[U(planes + 1)], words
+        )
+        words[U(out)], words[U(out + 1)] = white, black
+        return planes, size, k, out, 1, white | black != U0
+    desk = desk_of(board, k, size, is_row)
+    tables = tables_of(board)
+    blocks = np.int64(board.blocks[U(board.line + lines)]) - np.int64(board.blocks[U(board.line)])
+    at = tables + SEEN + lines + first - np.int64(board.blocks[U(board.line)])
+    seen = U(tables + SEEN + line)
+    if numbers[seen] != numbers[U(tables + CALL)]:
+        numbers[seen] = numbers[U(tables + CALL)]
+        for j in range(k):
+            numbers[U(at + j)] = 0
+            numbers[U(at + blocks + j)] = 0
+    fits = settle_windows(
+        words, numbers, board.lengths, board.colours, first, k, n, planes, size, desk, at, at + blocks
+    )
+    return planes, size, k, desk.out, desk.stride, fits
+
+
+@kernel(inline=True)
+def remaining(numbers, board, k, colour, first):
+    """The slot of a colour among the remaining planes of a line that was just settled, or -1: it has none."""
+    if colour == 0:
+        return 0
+    if board.n_colours == 2:
+        return 1 if k else -1
+    lines = board.height + board.width
+    blocks = np.int64(board.blocks[U(board.line + lines)]) - np.int64(board.blocks[U(board.line)])
+    slot = tables_of(board) + SEEN + lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + colour
+    return numbers[U(slot)]
+
+
+@kernel(inner=True)
+def take_over(words, board, base, line, planes, size, colour, place, waiting):
+    """Let one plane of a line become what remains of it, at words[place:] (-1: nothing), in both views.
+
+    waiting  where the waiting crossing lines stand as bits; those that lose a cell are added.
+    """
+    is_row = line < board.height
+    crossing_words = board.column_words if is_row else board.row_words
+    crossing = base + board.height * board.n_colours * board.row_words if is_row else base
+    index = line if is_row else line - board.height
+    bit = ~(U1 << U(index & 63))
+    crossing += colour * crossing_words + (index >> 6)
+    step = board.n_colours * crossing_words
+    for word in range(size):
+        mine = U(planes + colour * size + word)
+        stays = words[U(place + word)] if place >= 0 else U0
+        lost = words[mine] & ~stays
+        if lost != U0:
+            words[mine] = stays
+            words[U(waiting + word)] |= lost
+            first = crossing + (word << 6) * step
+            while lost:
+                words[U(first + np.int64(lowest_bit(lost)) * step)] &= bit
+                lost &= lost - U1
+
+
+@kernel(inner=True)
+def visit_line(words, numbers, board, base, line):
+    """Settle one line and carry over what it lost; False if it has no layout."""
+    planes, size, k, out, stride, fits = settle_line(words, numbers, board, base, line)
+    if not fits:
+        return False
+    waiting = DIRTY + board.column_words if line < board.height else DIRTY
+    take_over(words, board, base, line, planes, size, 0, out, waiting)
+    if board.n_colours == 2:
+        take_over(words, board, base, line, planes, size, 1, out + stride if k else -1, waiting)
+        return True
+    # Planes of colours that the clue lacks are empty from the start (board.open_planes).
+    first = np.int64(board.blocks[U(board.line + line)])
+    for j in range(first, first + k):
+        colour = np.int64(board.colours[U(j)])
+        place = out + remaining(numbers, board, k, colour, first) * stride
+        take_over(words, board, base, line, planes, size, colour, place, waiting)
+    return True
+
+
+@propagation
+def propagate_wide(words, numbers, board, base):
+    """Settle waiting lines until none learns; the planes of the state at words[base:] change in place.
+
+    words[DIRTY:]  the waiting rows, then the waiting columns, as bits; on return without contradiction the lines that
+                   were visited.
+    Returns        OPEN, LATE, or CONTRADICTION: the planes then mean nothing and numbers[WITNESS] is the line.
+    """
+    tables = U(tables_of(board))
+    numbers[tables + U(CALL)] += 1
+    visited = board.stack - 2 - board.line_words
+    for word in range(board.line_words):
+        words[U(visited + word)] = U0
+    visits = 0
+    found = True
+    while found:
+        found = False
+        for word in range(board.line_words):
+            is_row = word < board.column_words
+            first = word << 6 if is_row else board.height + ((word - board.column_words) << 6)
+            while words[U(DIRTY + word)]:
+                bit = lowest_bit(words[U(DIRTY + word)])
+                if not found:
+                    found = True
+                    numbers[N_ROUNDS] += 1
+                words[U(DIRTY + word)] &= ~(U1 << bit)
+                words[U(visited + word)] |= U1 << bit
+                visits += 1
+                numbers[N_LINES] += 1
+                if visits & 7 == 0 and (coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0):
+                    return LATE
+                line = first + np.int64(bit)
+                if not visit_line(words, numbers, board, base, line):
+                    numbers[WITNESS] = line
+                    return CONTRADICTION
+    for word in range(board.line_words):
+        words[U(DIRTY + word)] = words[U(visited + word)]
+    return OPEN

@@ -1,0 +1,184 @@
+"""The puzzle: clues for rows and columns, a palette, a name. Nothing here knows how it is solved.
+
+Colours are indices into the palette; 0 is the background, so black and white is a palette of two.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import NamedTuple
+
+Grid = tuple[tuple[int, ...], ...]
+"""Colour indices, row by row."""
+
+
+class InvalidPuzzle(ValueError):
+    """The text can't be turned into a puzzle. The message says where, what was expected, what was found.
+
+    `name` and `index` (from 1) tell which puzzle of a file it was, where that is known.
+    """
+
+    def __init__(self, message: str, *, name: str = "", index: int = 0) -> None:
+        super().__init__(message)
+        self.name = name
+        self.index = index
+
+
+class Block(NamedTuple):
+    """A run that a line must show: `length` cells (at least 1) of palette colour `colour` (at least 1)."""
+
+    length: int
+    colour: int = 1
+
+
+Clue = tuple[Block, ...]
+"""The blocks of one line in reading order; an empty line is an empty clue."""
+
+
+class Colour(NamedTuple):
+    """One colour of a palette: a name, one character for text pictures, and 0xRRGGBB."""
+
+    name: str
+    char: str
+    rgb: int
+
+
+Palette = tuple[Colour, ...]
+
+BLACK_AND_WHITE: Palette = (Colour("white", ".", 0xFFFFFF), Colour("black", "#", 0x000000))
+
+LETTERS = "#abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def letter(colour: int, n_colours: int) -> str:
+    """The character of a colour in an answer written as text.
+
+    Background `.`; the one ink of a black-white puzzle `#`; inks of a colour puzzle `a`-`z`, `A`-`Z`, then
+    the characters from U+0100 on, so that any palette can be written with one character a cell.
+    """
+    if colour == 0:
+        return "."
+    if n_colours == 2:
+        return "#"
+    return LETTERS[colour] if colour < len(LETTERS) else chr(0x100 + colour - len(LETTERS))
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """A nonogram. Made of tuples, so it can be hashed, compared and read in a debugger.
+
+    rows, columns  clues, top to bottom and left to right; their numbers are the height and the width.
+    palette        colours by index, background first.
+    index          place in its file, from 1.
+    metadata       (key, value) pairs as the file has them: author, licence, id, ...
+    goal           the grid that the file claims as its answer; it proves nothing.
+    warnings       what the reader had to guess.
+    Errors         InvalidPuzzle if a block has a length below 1 or a colour outside the palette,
+                   or if the goal has another size.
+    """
+
+    rows: tuple[Clue, ...]
+    columns: tuple[Clue, ...]
+    palette: Palette = BLACK_AND_WHITE
+    name: str = ""
+    source: str = ""
+    index: int = 1
+    metadata: tuple[tuple[str, str], ...] = ()
+    goal: Grid | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not self.rows or not self.columns:
+            raise InvalidPuzzle(f"expected at least one row and one column, found {self.height} and {self.width}")
+        inks = len(self.palette) - 1
+        for kind, clues in (("row", self.rows), ("column", self.columns)):
+            for number, clue in enumerate(clues, start=1):
+                for length, colour in clue:
+                    if length < 1:
+                        raise InvalidPuzzle(f"{kind} {number}: expected block lengths from 1, found {length}")
+                    if not 1 <= colour <= inks:
+                        raise InvalidPuzzle(f"{kind} {number}: expected a colour from 1 to {inks}, found {colour}")
+        if self.goal is not None and (
+            len(self.goal) != self.height or any(len(row) != self.width for row in self.goal)
+        ):
+            raise InvalidPuzzle(f"expected a goal of {self.height} rows of {self.width} cells, found another size")
+
+    @property
+    def height(self) -> int:
+        return len(self.rows)
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    @property
+    def n_colours(self) -> int:
+        """Colours of the palette, the background included: 2 for black and white."""
+        return len(self.palette)
+
+    @property
+    def digest(self) -> str:
+        """32 hex digits, the same for the same clues whatever the format, the names and the shades."""
+        return hashlib.blake2b(canonical_bytes(self.rows, self.columns), digest_size=16).hexdigest()
+
+    @classmethod
+    def of_grid(cls, grid: Sequence[Sequence[int]], palette: Palette = BLACK_AND_WHITE, **more: object) -> Puzzle:
+        """The puzzle whose clues are the runs of `grid`; the grid is its goal. `more` are further fields."""
+        goal = tuple(tuple(int(cell) for cell in row) for row in grid)
+        rows = tuple(runs(row) for row in goal)
+        columns = tuple(runs(column) for column in zip(*goal, strict=True))
+        return cls(rows, columns, palette, goal=goal, **more)  # type: ignore[arg-type]
+
+    def transposed(self) -> Puzzle:
+        """Rows and columns exchanged; its answers are the transposed answers."""
+        goal = None if self.goal is None else tuple(zip(*self.goal, strict=True))
+        return replace(self, rows=self.columns, columns=self.rows, goal=goal)
+
+    def mirrored(self) -> Puzzle:
+        """Left and right exchanged."""
+        return replace(
+            self,
+            rows=tuple(clue[::-1] for clue in self.rows),
+            columns=self.columns[::-1],
+            goal=None if self.goal is None else tuple(row[::-1] for row in self.goal),
+        )
+
+    def recoloured(self, order: Sequence[int]) -> Puzzle:
+        """Colour c becomes colour order[c]; `order` is a permutation of the palette with order[0] == 0."""
+        if sorted(order) != list(range(self.n_colours)) or order[0] != 0:
+            raise ValueError(f"expected a permutation of 0..{self.n_colours - 1} that keeps 0, found {list(order)}")
+        palette = list(self.palette)
+        for old, new in enumerate(order):
+            palette[new] = self.palette[old]
+
+        def turned(clues: tuple[Clue, ...]) -> tuple[Clue, ...]:
+            return tuple(tuple(Block(b.length, order[b.colour]) for b in clue) for clue in clues)
+
+        return replace(
+            self,
+            rows=turned(self.rows),
+            columns=turned(self.columns),
+            palette=tuple(palette),
+            goal=None if self.goal is None else tuple(tuple(order[c] for c in row) for row in self.goal),
+        )
+
+
+def runs(cells: Iterable[int]) -> Clue:
+    """The clue that a finished line shows: its maximal runs of one ink."""
+    return tuple(Block(sum(1 for _ in run), colour) for colour, run in groupby(cells) if colour)
+
+
+def canonical_bytes(rows: Sequence[Clue], columns: Sequence[Clue]) -> bytes:
+    """What the digest is taken of: little-endian uint32 height, width, then for each line, rows first,
+    the number of blocks and for each block its length and its colour, colours numbered by first use."""
+    words = [len(rows), len(columns)]
+    rank: dict[int, int] = {}
+    for clue in (*rows, *columns):
+        words.append(len(clue))
+        for length, colour in clue:
+            words += (length, rank.setdefault(colour, len(rank) + 1))
+    return struct.pack(f"<{len(words)}I", *words)

@@ -1,0 +1,327 @@
+"""A puzzle set through a plan of stages: columns in, columns out, no Python object per puzzle.
+
+Puzzles are grouped into families that share a propagation (black-white or colour; no line over 64 cells, or longer
+ones); each family goes through one jitted call. What that call could not finish for lack of room is solved again by
+itself with more.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..attempt import OUTCOMES, Limits, Outcome
+from ..attempt import STAGES as STAGE_NAMES
+from ..kernels import sizes
+from ..kernels.board import (
+    CONTRADICTION,
+    DIRTY,
+    FULL_STACK,
+    LATE,
+    LEVELS,
+    LINES,
+    MOST_REACH_WORDS,
+    N_BRANCHES,
+    N_CONFLICTS,
+    N_COUNTS,
+    N_LINES,
+    N_PROBES,
+    N_ROUNDS,
+    NARROW,
+    COUNTS,
+    NO_END,
+    SOLVED,
+    STOP,
+    WITNESS,
+)
+from ..kernels.fit import FITS, misfits
+from ..kernels.solve import LINE, LINE_NS, PACK_NS, PROBE, PROBE_NS, SEARCH, SEARCH_NS, Outputs
+from ..kernels.solve import solve as solve_kernel
+from ..puzzleset import Clues, clues_of
+
+STAGES: dict[str, int] = {"line": LINE, "probe": PROBE, "search": SEARCH}
+"""The stages that a plan may name, with their bits in the jitted call; later ones presuppose `line`."""
+
+MOST_PROBES = 1 << 16
+"""Probes in the stage of that name; a puzzle that wants more is better served by what comes after."""
+
+MOST_KEPT = 10_000
+"""Answers kept of one puzzle, whatever Limits.answers says."""
+
+OPEN_CELL = 65535
+CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+
+
+@dataclass(slots=True)
+class Results:
+    """What became of each puzzle of a set, as columns of length n.
+
+    outcome, stage  int8, places in attempt.OUTCOMES and attempt.STAGES.
+    n_answers       int64, exact where `exhausted`.
+    n_open          int64, cells that lines and probes left open.
+    witness         why there is no answer, where lines alone show it; else "".
+    *_s             float64, wall seconds.
+    cell_starts     int64[n + 1];  cells  uint16[2, cell_starts[-1]]: first and second answer of each puzzle as colour
+                    indices row by row; without an answer cells[0] is what is known, 65535 an open cell.
+    answers         all kept answers, uint16[k, cells], of the puzzles that have more than two.
+    aborted         another thread asked for an end: puzzles with outcome INVALID and no lines may be untouched.
+    """
+
+    outcome: np.ndarray
+    stage: np.ndarray
+    n_answers: np.ndarray
+    exhausted: np.ndarray
+    n_open: np.ndarray
+    n_rounds: np.ndarray
+    n_lines: np.ndarray
+    n_probes: np.ndarray
+    n_branches: np.ndarray
+    n_conflicts: np.ndarray
+    pack_s: np.ndarray
+    line_s: np.ndarray
+    probe_s: np.ndarray
+    search_s: np.ndarray
+    sat_s: np.ndarray
+    solve_s: np.ndarray
+    witness: list[str]
+    cell_starts: np.ndarray
+    cells: np.ndarray
+    answers: dict[int, np.ndarray] = field(default_factory=dict)
+    aborted: bool = False
+
+
+class _Rooms(threading.local):
+    """The work arrays of one thread, grown as needed; pages that are never touched cost nothing."""
+
+    def __init__(self) -> None:
+        self.words = np.zeros(0, np.uint64)
+        self.numbers = np.zeros(0, np.int64)
+
+    def of(self, n_words: int, n_numbers: int) -> tuple[np.ndarray, np.ndarray]:
+        if len(self.words) < n_words:
+            self.words = np.zeros(n_words, np.uint64)
+        if len(self.numbers) < n_numbers:
+            self.numbers = np.zeros(n_numbers, np.int64)
+        return self.words, self.numbers
+
+
+_rooms = _Rooms()
+
+
+def propagation_of(colour: bool, wide: bool) -> Any:
+    """The compiled propagation of a family; its module is imported, and so compiled, when a puzzle needs it."""
+    if wide:
+        from ..kernels.wide import propagate_wide
+
+        return propagate_wide
+    if colour:
+        from ..kernels.colour import propagate_colour
+
+        return propagate_colour
+    from ..kernels.narrow import propagate_narrow
+
+    return propagate_narrow
+
+
+def stage_bits(plan: tuple[str, ...]) -> int:
+    """The stages of a plan as bits. Errors: ValueError naming an unknown or misplaced stage."""
+    places = [list(STAGES).index(name) if name in STAGES else -1 for name in plan]
+    if not plan or plan[0] != "line" or -1 in places or places != sorted(set(places)):
+        raise ValueError(f"expected a plan like {', '.join(STAGES)} that begins with line, found {', '.join(plan)}")
+    return sum(1 << STAGES[name] for name in plan)
+
+
+def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = None) -> Results:
+    """Decide every puzzle of a set within `limits`; rows without lines stay `invalid`.
+
+    abort   int64[1]; another thread stores 1 to have every kernel return within milliseconds.
+    Errors  ValueError if the plan names a stage that does not exist.
+    """
+    bits = stage_bits(limits.plan)
+    clues = clues_of(batch)
+    n = len(clues.heights)
+    heights, widths = clues.heights.astype(np.int64), clues.widths.astype(np.int64)
+    starts = np.zeros(n + 1, np.int64)
+    np.cumsum(heights * widths, out=starts[1:])
+    out = Outputs(
+        status=np.zeros(n, np.int8),
+        stage=np.zeros(n, np.int8),
+        found=np.zeros(n, np.int64),
+        left=np.zeros(n, np.int64),
+        counts=np.zeros((n, N_COUNTS), np.int64),
+        times=np.zeros((n, 4), np.int64),
+        starts=starts,
+        cells=np.zeros((2, starts[-1]), np.uint16),
+    )
+    run = _Run(clues, out, limits, bits, np.zeros(1, np.int64) if abort is None else abort)
+    witness = [""] * n
+    verdict, numbers = run.misfits()
+    for p in np.flatnonzero(verdict != FITS):
+        witness[p] = _misfit(int(verdict[p]), *map(int, numbers[p]), height=int(heights[p]))
+        out.status[p] = CONTRADICTION
+        out.cells[0, starts[p] : starts[p + 1]] = OPEN_CELL
+    valid = heights > 0
+    ready = valid & (verdict == FITS)
+    colour, wide = clues.n_colours > 2, np.maximum(heights, widths) > NARROW
+    for is_wide in (False, True):
+        for is_colour in (False, True):
+            order = np.flatnonzero(ready & (colour == is_colour) & (wide == is_wide))
+            if len(order) and not run.aborted:
+                run.family(order, is_colour, is_wide)
+    for p in np.flatnonzero((out.counts[:, WITNESS - COUNTS] >= 0) & (out.stage == LINE) & (out.status == CONTRADICTION)):
+        line = int(out.counts[p, WITNESS - COUNTS])
+        if out.found[p] == 0:
+            witness[p] = f"{_line_name(line, int(heights[p]))}: no layout agrees with the crossing lines"
+    return run.results(valid, witness)
+
+
+def _line_name(line: int, height: int) -> str:
+    return f"row {line + 1}" if line < height else f"column {line - height + 1}"
+
+
+def _misfit(verdict: int, first: int, second: int, height: int) -> str:
+    if verdict >= 0:
+        return f"{_line_name(verdict, height)}: the clue needs {first} cells, the line has {second}"
+    return f"colour {-1 - verdict}: the rows hold {first} cells, the columns {second}"
+
+
+class _Run:
+    """One call of solve_set: the set, what is known so far, and what was asked."""
+
+    def __init__(self, clues: Clues, out: Outputs, limits: Limits, bits: int, stop: np.ndarray) -> None:
+        self.clues, self.out, self.limits, self.bits, self.stop = clues, out, limits, bits, stop
+        self.aborted = False
+        self.answers: dict[int, np.ndarray] = {}
+        for array in (clues.blocks, clues.lengths, clues.colours):
+            array.flags.writeable = False  # one compiled version, whoever made the arrays
+
+    def misfits(self) -> tuple[np.ndarray, np.ndarray]:
+        clues, n = self.clues, len(self.clues.heights)
+        verdict, numbers = np.empty(n, np.int64), np.zeros((n, 2), np.int64)
+        sums = np.zeros(int(clues.n_colours.max(initial=0)) + 1, np.int64)
+        misfits(clues.heights, clues.widths, clues.lines, clues.blocks, clues.lengths, clues.colours, sums, verdict, numbers)
+        return verdict, numbers
+
+    def family(self, order: np.ndarray, colour: bool, wide: bool) -> None:
+        """Solve the puzzles `order`, all of one family."""
+        wanted = self.limits.wanted
+        self.propagate, self.colour, self.wide = propagation_of(colour, wide), colour, wide
+        self.call(order, 64, wanted)
+        for p in order[self.out.status[order] == FULL_STACK]:
+            levels = 64
+            while self.out.status[p] == FULL_STACK and not self.aborted:
+                levels *= 8
+                self.call(np.array([p]), levels, wanted)
+        if self.limits.answers > 2:
+            for p in order[self.out.found[order] > 2]:
+                if self.aborted:
+                    break
+                keep = min(int(self.out.found[p]), self.limits.answers, MOST_KEPT)
+                cells = slice(self.out.starts[p], self.out.starts[p + 1])
+                more = np.zeros((keep - 2, cells.stop - cells.start), np.uint16)
+                self.call(np.array([p]), 64, wanted, more)
+                kept = min(keep, int(self.out.found[p]))
+                self.answers[int(p)] = np.concatenate([self.out.cells[:, cells], more])[:kept]
+
+    def call(self, order: np.ndarray, levels: int, wanted: int, more: np.ndarray | None = None) -> None:
+        clues, out = self.clues, self.out
+        scratch, n_words, n_numbers = self.sizes(order, levels)
+        words, numbers = _rooms.of(n_words, n_numbers)
+        numbers[STOP] = self.stop.ctypes.data
+        done = solve_kernel(
+            self.propagate,
+            order,
+            *clues,
+            scratch,
+            words,
+            numbers,
+            out,
+            np.zeros((0, 0), np.uint16) if more is None else more,
+            self.bits,
+            wanted,
+            min(int(self.limits.seconds * 1e9), int(NO_END)),
+            MOST_PROBES,
+            NO_END,
+        )
+        self.aborted |= done < len(order)
+
+    def sizes(self, order: np.ndarray, levels: int) -> tuple[int, int, int]:
+        """Scratch words, words and numbers that the largest of these puzzles needs (see kernels.board)."""
+        clues = self.clues
+        heights, widths = clues.heights[order].astype(np.int64), clues.widths[order].astype(np.int64)
+        planes = np.maximum(clues.n_colours[order].astype(np.int64), 2)
+        row_words, column_words = (widths + 63) >> 6, (heights + 63) >> 6
+        line_words, cells = row_words + column_words, heights * widths
+        state = (heights * row_words + widths * column_words) * planes
+        reach = np.where(cells * line_words <= MOST_REACH_WORDS, cells * line_words, 0)
+        numbers = LINES + heights + widths + 3 * cells
+        scratch = 0
+        if self.wide:
+            scratch = self.wide_scratch(order)
+            blocks = clues.blocks[clues.lines[order + 1]] - clues.blocks[clues.lines[order]]
+            numbers += sizes.table_numbers(planes, heights + widths, blocks.astype(np.int64))
+        elif self.colour:
+            scratch = sizes.colour_scratch(int(planes.max()))
+            numbers += heights + widths + 1
+        depth = np.minimum(cells + 2, levels)
+        words = DIRTY + 2 * line_words + reach + scratch + (LEVELS + depth) * state + 2
+        return scratch, int(words.max()), int(numbers.max())
+
+    def wide_scratch(self, order: np.ndarray) -> int:
+        """Scratch words for the longest windows among all lines of these puzzles."""
+        clues, most = self.clues, 0
+        for p in order:
+            height, width = int(clues.heights[p]), int(clues.widths[p])
+            blocks = clues.blocks[clues.lines[p] : clues.lines[p + 1] + 1].astype(np.int64)
+            filled = np.concatenate([[0], np.cumsum(clues.lengths[blocks[0] : blocks[-1]], dtype=np.int64)])
+            cells = filled[blocks[1:] - blocks[0]] - filled[blocks[:-1] - blocks[0]]
+            n = np.repeat([width, height], [height, width])
+            size = (n + 63) >> 6
+            need = sizes.line_scratch(int(clues.n_colours[p]), np.diff(blocks), n - cells, size)
+            most = max(most, int(need.max()) + ((height + 63) >> 6) + ((width + 63) >> 6))
+        return most
+
+    def results(self, valid: np.ndarray, witness: list[str]) -> Results:
+        out, n = self.out, len(valid)
+        found, status = out.found, out.status
+        exhausted = valid & (status == CONTRADICTION)
+        outcome = np.full(n, CODE[Outcome.STALLED], np.int8)
+        outcome[status == LATE] = CODE[Outcome.TIMEOUT]
+        outcome[found >= 2] = CODE[Outcome.MULTIPLE]
+        outcome[(status == SOLVED) & (found == 1)] = CODE[Outcome.SOLVED]
+        outcome[exhausted & (found == 1)] = CODE[Outcome.UNIQUE]
+        outcome[exhausted & (found == 0)] = CODE[Outcome.CONTRADICTION]
+        outcome[~valid] = CODE[Outcome.INVALID]
+        seconds = out.times * 1e-9
+
+        def count(place: int) -> np.ndarray:
+            return out.counts[:, place - COUNTS]
+
+        return Results(
+            outcome=outcome,
+            stage=out.stage,
+            n_answers=found,
+            exhausted=exhausted,
+            n_open=np.maximum(out.left, 0),
+            n_rounds=count(N_ROUNDS),
+            n_lines=count(N_LINES),
+            n_probes=count(N_PROBES),
+            n_branches=count(N_BRANCHES),
+            n_conflicts=count(N_CONFLICTS),
+            pack_s=seconds[:, PACK_NS],
+            line_s=seconds[:, LINE_NS],
+            probe_s=seconds[:, PROBE_NS],
+            search_s=seconds[:, SEARCH_NS],
+            sat_s=np.zeros(n),
+            solve_s=seconds.sum(axis=1),
+            witness=witness,
+            cell_starts=out.starts,
+            cells=out.cells,
+            answers=self.answers,
+            aborted=self.aborted,
+        )

@@ -1,0 +1,22 @@
+"""Shared fixtures. `../shared` holds benchmark puzzles and right answers that are not ours to ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The first compiled call takes seconds, so no example has a deadline.
+settings.register_profile("pnono", deadline=None)
+settings.load_profile("pnono")
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of puzzles and truths beside the checkout; a test that needs it is skipped without it."""
+    if not SHARED.is_dir():
+        pytest.skip("needs the folder ../shared beside the checkout (benchmark puzzles that are not ours to ship)")
+    return SHARED
