@@ -46,12 +46,15 @@ class Limits:
     answers   stop at this many answers: 1 asks for any answer, 2 for uniqueness.
     count     if not 0, go on counting answers up to this cap (only the first two are kept).
     plan      names of stages in order.
+    order     how lines are propagated: `sweep`, waiting lines only, or `rounds`, all rows and all columns against the
+              last merge (the order of published counts; for plans of lines only). Both reach the same cells.
     """
 
     seconds: float = 60.0
     answers: int = 2
     count: int = 0
     plan: tuple[str, ...] = ("line", "probe", "search")
+    order: str = "sweep"
 
     @property
     def wanted(self) -> int:

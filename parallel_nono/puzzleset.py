@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -302,7 +303,4 @@ def digests(clues: Clues) -> list[str]:
     view = memoryview(words.view(np.uint8))
     bounds = (starts * 4).tolist()
     blake2b = hashlib.blake2b
-    return [
-        blake2b(view[a:b], digest_size=16).hexdigest() if a != b else ""
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True)
-    ]
+    return [blake2b(view[a:b], digest_size=16).hexdigest() if a != b else "" for a, b in pairwise(bounds)]

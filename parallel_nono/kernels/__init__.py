@@ -6,6 +6,7 @@ all kernel sources: Numba alone keeps a caller's old machine code when a callee 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
@@ -46,10 +47,8 @@ def _cache_folder() -> Path | None:
     if os.environ.get("NUMBA_CACHE_DIR"):
         bases.append(Path(os.environ["NUMBA_CACHE_DIR"]))
     cache_home = os.environ.get("XDG_CACHE_HOME")
-    try:
+    with contextlib.suppress(RuntimeError):  # a user without a home
         bases.append((Path(cache_home) if cache_home else Path.home() / ".cache") / "pnono")
-    except RuntimeError:  # a user without a home
-        pass
     bases.append(Path(tempfile.gettempdir()) / f"pnono-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
     name = f"kernels-{_sources_hash()}"
     return next((base / name for base in bases if _usable(base) and _usable(base / name)), None)
@@ -88,8 +87,10 @@ def kernel(function: Callable[..., Any] | None = None, *, inner: bool = False, i
     return compiler if function is None else compiler(function)
 
 
-def propagation(function: Callable[..., Any]) -> Any:
-    """Compile a propagation as a function value that other kernels take as an argument (board.PROPAGATE)."""
-    from .board import PROPAGATE
+def function_value(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a kernel as a function value, which other kernels take as an argument and call through its address.
 
-    return numba.cfunc(PROPAGATE, **OPTIONS)(function)
+    A call costs about 10 ns, and the callee is compiled once: LLVM optimises what is called by name again in every
+    module that calls it, and every family of puzzles would bring its own copy of all that calls its propagation.
+    """
+    return numba.cfunc(signature, **OPTIONS)

@@ -64,6 +64,11 @@ BOARD = types.NamedTuple(
 PROPAGATE = types.int64(types.uint64[::1], types.int64[::1], BOARD, types.int64)
 """words, numbers, board, base -> OPEN, CONTRADICTION or LATE: settle the waiting lines of the state at words[base:]."""
 
+PROBE = types.int64(
+    types.FunctionType(PROPAGATE), types.uint64[::1], types.int64[::1], BOARD, types.int64, types.int64, types.int64
+)
+"""propagate, words, numbers, board, base, most, thorough -> verdict, see probe.probe."""
+
 # Work: one thread solves in two arrays, kept as few as this because every array costs seven registers a call.
 #
 # words    uint64   SCRATCH  of the narrow line kernel
@@ -88,14 +93,28 @@ DEADLINE, STOP = 0, 1
 N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_CONFLICTS, N_SKIPPED, WITNESS = 8, 9, 10, 11, 12, 13, 14
 COUNTS, N_COUNTS = 8, 7
 
-ROW, COLUMN, COLOUR, EPOCH = 16, 17, 18, 19
-"""The best branch, and the number of changes so far: the time of `changed` and `probed`."""
+ROW, COLUMN, COLOUR, EPOCH, FOUND = 16, 17, 18, 19, 20
+"""The best branch; the number of changes so far: the time of `changed` and `probed`; the answers found."""
 
 LINES = 24
 
 # What a stage says.
 OPEN, SOLVED, CONTRADICTION, LATE, FULL_STACK, SPENT = 0, 1, 2, 3, 4, 5
-"""LATE: the clock or another thread stopped it; FULL_STACK: the search needs more room; SPENT: its budget is used up."""
+"""LATE: the clock or another thread stopped it; FULL_STACK: the search needs more room; SPENT: its budget is gone."""
+
+SEARCH = types.int64(
+    types.FunctionType(PROBE),
+    types.FunctionType(PROPAGATE),
+    types.uint64[::1],
+    types.int64[::1],
+    BOARD,
+    types.int64,
+    types.int64,
+    types.uint16[:, ::1],
+    types.int64,
+    types.uint16[:, ::1],
+)
+"""probe, propagate, words, numbers, board, wanted, most_nodes, cells, at, more -> status, see search.search."""
 
 NO_END = np.int64(1) << 62
 """More probes or nodes than anybody counts."""
@@ -135,7 +154,8 @@ def board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours,
 
 
 CALL, SEEN = 0, 1
-"""Places in the tables: the number of the present propagation; then for each line the last one that looked at it."""
+"""Places in the tables: the number of the present propagation; then for each line the last one that looked at it; then
+for each line its longest block."""
 
 
 @kernel(inline=True)
@@ -146,10 +166,15 @@ def tables_of(board):
 
 @kernel(inner=True)
 def forget_visits(numbers, board):
-    """A new puzzle: no propagation has looked at any line."""
-    tables = tables_of(board)
-    for i in range(tables, tables + SEEN + board.height + board.width):
-        numbers[U(i)] = 0
+    """A new puzzle: no propagation has looked at any line; note their longest blocks."""
+    tables, lines = tables_of(board), board.height + board.width
+    numbers[U(tables + CALL)] = 0
+    for line in range(lines):
+        longest = np.int64(0)
+        for j in range(board.blocks[U(board.line + line)], board.blocks[U(board.line + line + 1)]):
+            longest = max(longest, np.int64(board.lengths[U(j)]))
+        numbers[U(tables + SEEN + line)] = 0
+        numbers[U(tables + SEEN + lines + line)] = longest
 
 
 @kernel(inline=True)
@@ -157,6 +182,35 @@ def full_word(cells, word):
     """The bits of word `word` of a plane of `cells` cells."""
     left = cells - (word << 6)
     return FULL if left >= 64 else FULL >> U(64 - left)
+
+
+PROBED, SCORE, BEST = np.int64(0), np.int64(1), np.int64(2)
+"""What is noted of the last probe of a cell: when (-1: never, or it taught something), how much it decides, by what."""
+
+
+@kernel(inline=True)
+def note_of(board, cell, what):
+    """Where a number about a cell stands."""
+    return LINES + board.height + board.width + board.height * board.width * what + cell
+
+
+@kernel(inner=True)
+def forget_probes(numbers, board):
+    """A new puzzle: no cell was probed, no line changed."""
+    for i in range(LINES, note_of(board, np.int64(0), PROBED)):
+        numbers[U(i)] = 0
+    for i in range(note_of(board, np.int64(0), PROBED), note_of(board, np.int64(0), SCORE)):
+        numbers[U(i)] = -1
+    numbers[ROW], numbers[COLUMN], numbers[COLOUR], numbers[EPOCH] = 0, 0, 0, 0
+
+
+@kernel(inner=True)
+def all_waiting(words, board):
+    """Every line waits."""
+    for word in range(board.column_words):
+        words[U(DIRTY + word)] = full_word(board.height, word)
+    for word in range(board.row_words):
+        words[U(DIRTY + board.column_words + word)] = full_word(board.width, word)
 
 
 @kernel(inline=True)
@@ -214,15 +268,19 @@ def open_planes(planes, base, board):
                         break
 
 
+# Constants that are arguments are typed numbers: for a literal Numba compiles the callee again.
+KEEP, DROP = np.int64(1), np.int64(0)
+
+
 @kernel(inline=True)
 def set_cell(planes, base, board, row, column, colour, keep):
-    """Let the cell keep only `colour` (keep) or drop it (not keep), in both views."""
+    """Let the cell keep only `colour` (KEEP) or drop it (DROP), in both views."""
     n_colours, row_words, column_words = board.n_colours, board.row_words, board.column_words
     row_plane = base + row * n_colours * row_words + (column >> 6)
     column_plane = base + (board.height * row_words + column * column_words) * n_colours + (row >> 6)
     row_bit, column_bit = U1 << U(column & 63), U1 << U(row & 63)
     for c in range(n_colours):
-        if (c != colour) == keep:
+        if (c != colour) == (keep != 0):
             planes[U(row_plane + c * row_words)] &= ~row_bit
             planes[U(column_plane + c * column_words)] &= ~column_bit
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import kernel, propagation
+from . import function_value, kernel
 from .bits import FULL, U0, U1, U64, U, coarse_nanoseconds, load_int64, lowest_bit, reverse_bits
-from .board import CONTRADICTION, DEADLINE, DIRTY, LATE, N_LINES, N_ROUNDS, OPEN, STOP, WITNESS
+from .board import CONTRADICTION, DEADLINE, DIRTY, LATE, N_LINES, N_ROUNDS, OPEN, PROPAGATE, STOP, WITNESS
 from .sizes import COLOUR_OUT
 
 # Places in the scratch words behind Board.scratch: the ends of each block, the gap cells reached behind it, then the
@@ -47,8 +47,8 @@ def settle_colour(lengths, colours, start, stop, n, words, planes, scratch):
     lengths[start:stop]  the blocks, colours alike; together with their gaps they fit `n` cells.
     n          cells, 1 to 64.
     planes     where the planes of the line begin in words, one word each.
-    Returns    False when there is no layout; else words[scratch + COLOUR_OUT + c] is the plane of colour c for the background
-               and the colours of the clue; no cell may take another one.
+    Returns    False when there is no layout; else words[scratch + COLOUR_OUT + c] is the plane of colour c for the
+               background and the colours of the clue; no cell may take another one.
     """
     turn = U64 - n
     white = words[planes]
@@ -144,7 +144,7 @@ def settle_waiting(words, numbers, board, waiting, n, line, mine, crossing):
     return waits, True
 
 
-@propagation
+@function_value(PROPAGATE)
 def propagate_colour(words, numbers, board, base):
     """Settle waiting lines until none learns; the planes of the state at words[base:] change in place.
 
@@ -158,9 +158,7 @@ def propagate_colour(words, numbers, board, base):
     seen_rows, seen_columns = U0, U0
     while waiting_rows | waiting_columns:
         numbers[N_ROUNDS] += 1
-        if numbers[N_ROUNDS] & 15 == 0 and (
-            coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0
-        ):
+        if numbers[N_ROUNDS] & 15 == 0 and (coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0):
             return LATE
         seen_rows |= waiting_rows
         waits, fits = settle_waiting(words, numbers, board, waiting_rows, width, U0, rows, columns)

@@ -1,4 +1,4 @@
-"""Does every clue fit its line, and do rows and columns hold as many cells of every colour? Asked before any solving."""
+"""Does every clue fit its line, do rows and columns hold as many cells of every colour? Asked before any solving."""
 
 from __future__ import annotations
 

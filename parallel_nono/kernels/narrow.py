@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import kernel, propagation
-from .bits import FULL, U0, U1, U2, U4, U8, U16, U32, U63, U64, U, count_bits, leading_zeros, lowest_bit, reverse_bits
-from .board import CONTRADICTION, DIRTY, N_LINES, N_ROUNDS, OPEN, WITNESS
+from . import function_value, kernel
+from .bits import FULL, U0, U1, U2, U4, U8, U16, U63, U64, U, count_bits, leading_zeros, lowest_bit, reverse_bits
+from .board import CONTRADICTION, DIRTY, N_LINES, N_ROUNDS, OPEN, PROPAGATE, WITNESS
 
 # Places in the scratch words: tables of doublings from the left, from the right, of block ends by doubling level,
 # the ends of each block, the gap cells reached behind each block.
@@ -133,7 +133,7 @@ def settle_narrow(lengths, start, stop, n, white, black, scratch):
     return may_white, may_black
 
 
-@propagation
+@function_value(PROPAGATE)
 def propagate_narrow(words, numbers, board, base):
     """Settle waiting lines until none learns; the planes of the state at words[base:] change in place.
 

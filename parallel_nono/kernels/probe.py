@@ -1,81 +1,48 @@
-"""Probing and search on copied planes, for any size and palette.
-
-Both are written and compiled once: `propagate` is a function value (board.PROPAGATE) that each family of puzzles
-brings along. A call through it costs 5 ns; compiled into one module, every family would compile all this again.
-"""
+"""Probing: try each colour of a cell, drop what contradicts, keep what the others agree on; any size and palette."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from . import kernel
+from . import function_value, kernel
 from .bits import FULL, U0, U1, U63, U, coarse_nanoseconds, count_bits, load_int64, lowest_bit
 from .board import (
     BEFORE,
+    BEST,
     COLOUR,
     COLUMN,
-    CONTRADICTION,
     DEADLINE,
     DIRTY,
+    DROP,
     EPOCH,
-    FULL_STACK,
+    KEEP,
     LATE,
-    LEVELS,
     LINES,
-    NO_END,
-    N_BRANCHES,
     N_CONFLICTS,
     N_PROBES,
     N_SKIPPED,
     OPEN,
+    PROBE,
+    PROBED,
     ROW,
+    SCORE,
     SOLVED,
-    SPENT,
     STOP,
     TRIAL,
     UNION,
     copy_words,
     full_word,
+    note_of,
     open_cells,
     open_word,
     set_cell,
-    write_cells,
 )
-
-
-PROBED, SCORE, BEST = 0, 1, 2
-"""What is noted of the last probe of a cell: when (-1: never, or it taught something), how much it decides, by what."""
-
-
-@kernel(inline=True)
-def note_of(board, cell, what):
-    """Where a number about a cell stands."""
-    return LINES + board.height + board.width + board.height * board.width * what + cell
-
-
-@kernel(inner=True)
-def forget_probes(numbers, board):
-    """A new puzzle: no cell was probed, no line changed."""
-    for i in range(LINES, note_of(board, 0, PROBED)):
-        numbers[U(i)] = 0
-    for i in range(note_of(board, 0, PROBED), note_of(board, 0, SCORE)):
-        numbers[U(i)] = -1
-    numbers[ROW], numbers[COLUMN], numbers[COLOUR], numbers[EPOCH] = 0, 0, 0, 0
 
 
 @kernel(inline=True)
 def is_late(numbers):
     """True when the time is up or another thread wants an end."""
     return coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0
-
-
-@kernel(inner=True)
-def all_waiting(words, board):
-    """Every line waits."""
-    for word in range(board.column_words):
-        words[U(DIRTY + word)] = full_word(board.height, word)
-    for word in range(board.row_words):
-        words[U(DIRTY + board.column_words + word)] = full_word(board.width, word)
 
 
 @kernel(inline=True)
@@ -175,7 +142,7 @@ def probe_cell(propagate, words, numbers, board, base, row, column):
             break  # the others contradicted, so the base has this one's outcome already
         place = trial if survivors else union
         copy_words(words, base, place, size)
-        set_cell(words, place, board, row, column, colour, True)
+        set_cell(words, place, board, row, column, colour, KEEP)
         cell_waits(words, board, row, column)
         numbers[N_PROBES] += 1
         verdict = propagate(words, numbers, board, place)
@@ -203,7 +170,7 @@ def probe_cell(propagate, words, numbers, board, base, row, column):
         if left == 1 and survivors == 1 and not learned:
             copy_words(words, union, base, size)
         else:
-            set_cell(words, base, board, row, column, colour, False)
+            set_cell(words, base, board, row, column, colour, DROP)
             cell_waits(words, board, row, column)
             verdict = propagate(words, numbers, board, base)
             if verdict != OPEN:
@@ -255,6 +222,28 @@ def intersect(words, board, base, other):
 
 
 @kernel(inner=True)
+def choose(words, numbers, board, base):
+    """Put the open cell that decides most, and its colour that decides most, into numbers[ROW] and so on."""
+    highest = -2
+    for r in range(board.height):
+        for word in range(board.row_words):
+            waiting = open_word(words, base, board, r, word)
+            while waiting:
+                c = (word << 6) + np.int64(lowest_bit(waiting))
+                waiting &= waiting - U1
+                cell = r * board.width + c
+                score = numbers[U(note_of(board, cell, SCORE))] if numbers[U(note_of(board, cell, PROBED))] >= 0 else -1
+                if score > highest:
+                    colour = numbers[U(note_of(board, cell, BEST))]
+                    if score < 0 or not may_take(words, base, board, r, c, colour):
+                        colour = board.n_colours - 1
+                        while not may_take(words, base, board, r, c, colour):
+                            colour -= 1
+                    highest = score
+                    numbers[ROW], numbers[COLUMN], numbers[COLOUR] = r, c, colour
+
+
+@function_value(PROBE)
 def probe(propagate, words, numbers, board, base, most, thorough):
     """Probe the open cells: the frontier first, then all of them.
 
@@ -300,101 +289,3 @@ def probe(propagate, words, numbers, board, base, most, thorough):
             everywhere = True
     choose(words, numbers, board, base)
     return OPEN
-
-
-@kernel(inner=True)
-def choose(words, numbers, board, base):
-    """Put the open cell that decides most, and its colour that decides most, into numbers[ROW] and so on."""
-    highest = -2
-    for r in range(board.height):
-        for word in range(board.row_words):
-            waiting = open_word(words, base, board, r, word)
-            while waiting:
-                c = (word << 6) + np.int64(lowest_bit(waiting))
-                waiting &= waiting - U1
-                cell = r * board.width + c
-                score = numbers[U(note_of(board, cell, SCORE))] if numbers[U(note_of(board, cell, PROBED))] >= 0 else -1
-                if score > highest:
-                    colour = numbers[U(note_of(board, cell, BEST))]
-                    if score < 0 or not may_take(words, base, board, r, c, colour):
-                        colour = board.n_colours - 1
-                        while not may_take(words, base, board, r, c, colour):
-                            colour -= 1
-                    highest = score
-                    numbers[ROW], numbers[COLUMN], numbers[COLOUR] = r, c, colour
-
-
-@kernel(inner=True)
-def search(propagate, words, numbers, board, wanted, most_nodes, cells, at, more):
-    """Depth-first search on copied planes from level 0, whose best branch is at numbers[ROW] and so on.
-
-    Every node is probed to closure; then one cell splits it into `has this colour` and `has not`.
-    wanted      stop at this many answers.
-    most_nodes  nodes at most.
-    cells, at   uint16[2, ...]; the first two answers go to cells[0, at:] and cells[1, at:].
-    more        uint16[n, cells]; the answers after those, as many as there is room for.
-    Returns     (status, number of answers): SOLVED when `wanted` are found, CONTRADICTION when all is searched (the
-                number is then exact), LATE, SPENT, or FULL_STACK: the stack is too small, start again with more.
-    """
-    size = board.state_words
-    before = board.stack + BEFORE * size
-    levels = (len(words) - board.stack) // size - LEVELS
-    depth, found, nodes = 0, 0, 0
-    fresh = False  # level 0 has been probed already
-    while True:
-        base = board.stack + (LEVELS + depth) * size
-        verdict = OPEN
-        if fresh:
-            nodes += 1
-            if nodes > most_nodes:
-                return SPENT, found
-            verdict = probe(propagate, words, numbers, board, base, NO_END, False)
-        fresh = True
-        if verdict == LATE:
-            return LATE, found
-        if verdict == SOLVED:
-            if found < 2:
-                write_cells(words, base, board, cells[found], at)
-            elif found - 2 < len(more):
-                write_cells(words, base, board, more[found - 2], 0)
-            found += 1
-            if found >= wanted:
-                return SOLVED, found
-        elif verdict == CONTRADICTION:
-            numbers[N_CONFLICTS] += 1
-        else:
-            if depth + 1 >= levels:
-                return FULL_STACK, found
-            row, column, colour = numbers[ROW], numbers[COLUMN], numbers[COLOUR]
-            numbers[N_BRANCHES] += 1
-            following = base + size
-            copy_words(words, base, before, size)
-            copy_words(words, base, following, size)
-            set_cell(words, base, board, row, column, colour, False)
-            cell_waits(words, board, row, column)
-            without = propagate(words, numbers, board, base)
-            set_cell(words, following, board, row, column, colour, True)
-            cell_waits(words, board, row, column)
-            having = propagate(words, numbers, board, following)
-            if without == LATE or having == LATE:
-                return LATE, found
-            numbers[EPOCH] += 1
-            if having == OPEN:
-                note_changes(words, numbers, board, before, following)
-                if without == OPEN:
-                    depth += 1
-                else:
-                    numbers[N_CONFLICTS] += 1
-                    copy_words(words, following, base, size)
-                continue
-            numbers[N_CONFLICTS] += 1
-            if without == OPEN:
-                note_changes(words, numbers, board, before, base)
-                continue
-            numbers[N_CONFLICTS] += 1
-        # This level is done; the one below holds the other half of its split.
-        depth -= 1
-        if depth < 0:
-            return CONTRADICTION, found
-        numbers[EPOCH] += 1
-        note_changes(words, numbers, board, base, base - size)

@@ -23,9 +23,10 @@ def line_scratch(n_colours: int, blocks: np.ndarray, slack: np.ndarray, words: n
     """
     colours = np.minimum(n_colours, blocks + 1)
     windows = (np.maximum(slack, 0) + 64) // 64 + 1
-    return 2 * colours * (words + 1) + 4 * blocks * windows + 8
+    by_windows = 2 * colours * (words + 1) + 4 * blocks * windows + 8
+    return np.maximum(by_windows, 64 + 6 * (blocks + 1))  # settle_3 takes 63 words and six a block
 
 
 def table_numbers(n_colours: np.ndarray, lines: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     """Numbers that the tables of wide puzzles take."""
-    return 2 + lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + n_colours
+    return 2 + 2 * lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + n_colours

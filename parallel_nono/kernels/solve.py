@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import kernel
+from . import function_value, kernel
 from .bits import load_int64, nanoseconds
 from .board import (
     CONTRADICTION,
     COUNTS,
     DEADLINE,
+    FOUND,
     LATE,
     LEVELS,
     N_COUNTS,
@@ -23,13 +24,20 @@ from .board import (
     SOLVED,
     STOP,
     WITNESS,
+    all_waiting,
     board_of,
+    forget_probes,
     forget_visits,
     open_cells,
     open_planes,
     write_cells,
 )
-from .probe import all_waiting, forget_probes, probe, search
+from .board import (
+    PROBE as PROBE_TYPE,
+)
+from .board import (
+    SEARCH as SEARCH_TYPE,
+)
 
 # Stages that this kernel runs, as bits of a plan; `attempt.STAGES` has their names at 1, 2 and 3.
 LINE, PROBE, SEARCH = 1, 2, 3
@@ -60,8 +68,22 @@ class Outputs(NamedTuple):
     cells: np.ndarray
 
 
+@function_value(PROBE_TYPE)
+def no_probe(propagate, words, numbers, board, base, most, thorough):
+    """Stands for `probe` where a plan has lines only, so that probing need not be compiled."""
+    return OPEN
+
+
+@function_value(SEARCH_TYPE)
+def no_search(probe, propagate, words, numbers, board, wanted, most_nodes, cells, at, more):
+    """Stands for `search` where a plan has lines only."""
+    return OPEN
+
+
 @kernel
 def solve(
+    search,
+    probe,
     propagate,
     order,
     heights,
@@ -84,6 +106,7 @@ def solve(
 ):
     """Solve the puzzles `order` of a set; see puzzleset.Clues, board (words, numbers), Outputs.
 
+    search, probe  the function values of those names, or `no_search` and `no_probe` while the plan is lines only.
     propagate    settles lines until none learns (board.PROPAGATE), the one of these puzzles' family.
     scratch_words  of the line kernels of this family, for its largest puzzle.
     more         uint16[n, cells], room for the answers after the second; used by every puzzle in turn.
@@ -118,7 +141,7 @@ def solve(
         if status == OPEN and stages & 12:
             forget_probes(numbers, board)
             stage = PROBE if stages & 4 else SEARCH
-            status = probe(propagate, words, numbers, board, base, most_probes if stages & 4 else NO_END, True)
+            status = probe(propagate, words, numbers, board, base, most_probes if stages & 4 else NO_END, 1)
             numbers[WITNESS] = -1
             if status != CONTRADICTION:
                 left = open_cells(words, base, board)
@@ -127,7 +150,8 @@ def solve(
         if status == OPEN and stages & 8:
             stage = SEARCH
             write_cells(words, base, board, out.cells[0], at)
-            status, found = search(propagate, words, numbers, board, wanted, most_nodes, out.cells, at, more)
+            status = search(probe, propagate, words, numbers, board, wanted, most_nodes, out.cells, at, more)
+            found = numbers[FOUND]
             searched = nanoseconds()
         elif status == SOLVED:
             # Lines and probes only drop what no answer has, so this is the one answer, and all is searched.

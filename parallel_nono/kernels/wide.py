@@ -1,33 +1,47 @@
-"""Propagation for lines of any length and any palette, by windows; short black-white lines take the narrow kernel."""
+"""Propagation for lines of any length and any palette: by windows, short black-white lines by whole words."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from . import kernel, propagation
+from . import function_value, kernel
 from .bits import U0, U1, U, coarse_nanoseconds, load_int64, lowest_bit
-from .board import CALL, CONTRADICTION, DEADLINE, DIRTY, LATE, N_LINES, N_ROUNDS, OPEN, SEEN, STOP, WITNESS, tables_of
+from .board import (
+    CALL,
+    CONTRADICTION,
+    DEADLINE,
+    DIRTY,
+    LATE,
+    N_LINES,
+    N_ROUNDS,
+    OPEN,
+    PROPAGATE,
+    SEEN,
+    STOP,
+    WITNESS,
+    tables_of,
+)
 from .narrow import settle_narrow
 from .sizes import BLOCK_TABLES
 from .windows import Desk, settle_windows
+from .words import settle_2, settle_3
 
 # Tables, in `numbers` behind the notes about cells: board.CALL and SEEN, then for each block of the puzzle the lower
 # bounds of its start from the left and from the right, then the tables of the desk.
 
 
 @kernel(inner=True)
-def desk_of(board, k, size, is_row):
+def desk_of(board, k, size):
     """The desk of one line with k blocks and planes of `size` words."""
     lines = board.height + board.width
     first = board.blocks[U(board.line)]
     blocks = np.int64(board.blocks[U(board.line + lines)] - first)
-    table = tables_of(board) + SEEN + lines + 2 * blocks
+    table = tables_of(board) + SEEN + 2 * lines + 2 * blocks
     each = blocks + 1
     colours = min(board.n_colours, k + 1)
     stride = size + 1
     out = board.scratch + colours * stride
     arenas = out + colours * stride + 2
-    n = board.width if is_row else board.height
     length = (board.stack - 2 - board.line_words - arenas) >> 2
     return Desk(
         board.scratch,
@@ -53,8 +67,8 @@ def desk_of(board, k, size, is_row):
 def settle_line(words, numbers, board, base, line):
     """Settle one line of the state at words[base:]; what remains stands in the scratch words.
 
-    Returns  where the remaining planes begin and the words from one to the next (a slot for each colour, the
-             background first; see `slot_of`), and False if there is no layout.
+    Returns  where the planes of the line begin, their words, the number of blocks; where the remaining planes begin and
+             the words from one to the next (see `remaining`); False if there is no layout.
     """
     is_row = line < board.height
     n = board.width if is_row else board.height
@@ -65,17 +79,22 @@ def settle_line(words, numbers, board, base, line):
     planes = base + line * board.n_colours * size
     if not is_row:
         planes = base + (board.height * board.row_words + (line - board.height) * size) * board.n_colours
-    if n <= 64 and board.n_colours == 2:
-        out = board.scratch + 4
-        white, black = settle_narrow(
-            board.lengths, U(first), U(first + k), U(n), words[U(planes)], words[U(planes + 1)], words
-        )
-        words[U(out)], words[U(out + 1)] = white, black
-        return planes, size, k, out, 1, white | black != U0
-    desk = desk_of(board, k, size, is_row)
     tables = tables_of(board)
+    if board.n_colours == 2 and size <= 3 and numbers[U(tables + SEEN + lines + line)] <= 64:
+        out = U(board.scratch)
+        start, stop, at = U(first), U(first + k), U(planes)
+        if size == 1:
+            white, black = settle_narrow(board.lengths, start, stop, U(n), words[at], words[at + U1], words)
+            words[out], words[out + U1] = white, black
+            fits = white | black != U0
+        elif size == 2:
+            fits = settle_2(board.lengths, start, stop, U(n), words, at, out)
+        else:
+            fits = settle_3(board.lengths, start, stop, U(n), words, at, out)
+        return planes, size, k, np.int64(out), size, fits
+    desk = desk_of(board, k, size)
     blocks = np.int64(board.blocks[U(board.line + lines)]) - np.int64(board.blocks[U(board.line)])
-    at = tables + SEEN + lines + first - np.int64(board.blocks[U(board.line)])
+    at = tables + SEEN + 2 * lines + first - np.int64(board.blocks[U(board.line)])
     seen = U(tables + SEEN + line)
     if numbers[seen] != numbers[U(tables + CALL)]:
         numbers[seen] = numbers[U(tables + CALL)]
@@ -89,7 +108,7 @@ def settle_line(words, numbers, board, base, line):
 
 
 @kernel(inline=True)
-def remaining(numbers, board, k, colour, first):
+def remaining(numbers, board, k, colour):
     """The slot of a colour among the remaining planes of a line that was just settled, or -1: it has none."""
     if colour == 0:
         return 0
@@ -97,7 +116,7 @@ def remaining(numbers, board, k, colour, first):
         return 1 if k else -1
     lines = board.height + board.width
     blocks = np.int64(board.blocks[U(board.line + lines)]) - np.int64(board.blocks[U(board.line)])
-    slot = tables_of(board) + SEEN + lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + colour
+    slot = tables_of(board) + SEEN + 2 * lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + colour
     return numbers[U(slot)]
 
 
@@ -142,12 +161,12 @@ def visit_line(words, numbers, board, base, line):
     first = np.int64(board.blocks[U(board.line + line)])
     for j in range(first, first + k):
         colour = np.int64(board.colours[U(j)])
-        place = out + remaining(numbers, board, k, colour, first) * stride
+        place = out + remaining(numbers, board, k, colour) * stride
         take_over(words, board, base, line, planes, size, colour, place, waiting)
     return True
 
 
-@propagation
+@function_value(PROPAGATE)
 def propagate_wide(words, numbers, board, base):
     """Settle waiting lines until none learns; the planes of the state at words[base:] change in place.
 

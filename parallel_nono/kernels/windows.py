@@ -21,6 +21,9 @@ from . import kernel
 from .bits import FULL, U0, U1, U63, U64, U, leading_zeros, reverse_bits
 from .board import full_word
 
+RIGHT, LEFT = np.int64(1), np.int64(-1)
+"""The step from one block to the next in a pass; typed numbers, so that each pass is compiled once."""
+
 
 class Desk(NamedTuple):
     """Where the scratch of one line lies.
@@ -292,9 +295,9 @@ def settle_windows(words, numbers, lengths, colours, first, k, n, planes, size, 
         if j > 0:
             numbers[U(desk.trapa + k - j)] = apart
     numbers[U(desk.trapa)] = 0
-    if not leftmost(words, numbers, planes, n, lengths, first, 1, k, desk.plane, desk.apart, at):
+    if not leftmost(words, numbers, planes, n, lengths, first, RIGHT, k, desk.plane, desk.apart, at):
         return False
-    if not leftmost(words, numbers, desk.reversed, n, lengths, first + k - 1, -1, k, desk.enalp, desk.trapa, ta):
+    if not leftmost(words, numbers, desk.reversed, n, lengths, first + k - 1, LEFT, k, desk.enalp, desk.trapa, ta):
         return False
     arena = 0
     for j in range(k):
@@ -303,12 +306,12 @@ def settle_windows(words, numbers, lengths, colours, first, k, n, planes, size, 
         numbers[U(desk.place + j)], numbers[U(desk.ecalp + k - 1 - j)] = arena, arena
         arena += ((window + 63) >> 6) + 1
     sweep(
-        words, numbers, planes, lengths, first, 1, k, desk.plane, desk.apart, at, desk.window, desk.place,
+        words, numbers, planes, lengths, first, RIGHT, k, desk.plane, desk.apart, at, desk.window, desk.place,
         desk.starts, desk.gaps,
     )  # fmt: skip
     sweep(
-        words, numbers, desk.reversed, lengths, first + k - 1, -1, k, desk.enalp, desk.trapa, ta, desk.wodniw, desk.ecalp,
-        desk.strats, desk.spag,
+        words, numbers, desk.reversed, lengths, first + k - 1, LEFT, k, desk.enalp, desk.trapa, ta, desk.wodniw,
+        desk.ecalp, desk.strats, desk.spag,
     )  # fmt: skip
     for i in range(slots * stride):
         words[U(out + i)] = U0

@@ -8,7 +8,6 @@ itself with more.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..attempt import OUTCOMES, Limits, Outcome
-from ..attempt import STAGES as STAGE_NAMES
 from ..kernels import sizes
 from ..kernels.board import (
     CONTRADICTION,
+    COUNTS,
     DIRTY,
     FULL_STACK,
     LATE,
@@ -33,19 +32,21 @@ from ..kernels.board import (
     N_PROBES,
     N_ROUNDS,
     NARROW,
-    COUNTS,
     NO_END,
+    OPEN,
     SOLVED,
     STOP,
     WITNESS,
 )
 from ..kernels.fit import FITS, misfits
-from ..kernels.solve import LINE, LINE_NS, PACK_NS, PROBE, PROBE_NS, SEARCH, SEARCH_NS, Outputs
+from ..kernels.solve import LINE, LINE_NS, PACK_NS, PROBE, PROBE_NS, SEARCH, SEARCH_NS, Outputs, no_probe, no_search
 from ..kernels.solve import solve as solve_kernel
 from ..puzzleset import Clues, clues_of
 
 STAGES: dict[str, int] = {"line": LINE, "probe": PROBE, "search": SEARCH}
 """The stages that a plan may name, with their bits in the jitted call; later ones presuppose `line`."""
+
+LINES_ONLY = 1 << LINE
 
 MOST_PROBES = 1 << 16
 """Probes in the stage of that name; a puzzle that wants more is better served by what comes after."""
@@ -113,8 +114,31 @@ class _Rooms(threading.local):
 _rooms = _Rooms()
 
 
-def propagation_of(colour: bool, wide: bool) -> Any:
+class _Deep:
+    """The function values of probing and search, compiled or fetched from disk when a puzzle needs them."""
+
+    def __init__(self) -> None:
+        self.loaded, self.search, self.probe = False, no_search, no_probe
+        self.lock = threading.Lock()
+
+    def load(self) -> None:
+        with self.lock:
+            if not self.loaded:
+                from ..kernels.probe import probe
+                from ..kernels.search import search
+
+                self.search, self.probe, self.loaded = search, probe, True
+
+
+_deep = _Deep()
+
+
+def propagation_of(colour: bool, wide: bool, order: str = "sweep") -> Any:
     """The compiled propagation of a family; its module is imported, and so compiled, when a puzzle needs it."""
+    if order == "rounds":
+        from ..kernels.rounds import propagate_rounds
+
+        return propagate_rounds
     if wide:
         from ..kernels.wide import propagate_wide
 
@@ -143,6 +167,8 @@ def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = 
     Errors  ValueError if the plan names a stage that does not exist.
     """
     bits = stage_bits(limits.plan)
+    if limits.order not in ("sweep", "rounds") or (limits.order == "rounds" and bits != LINES_ONLY):
+        raise ValueError(f"expected order sweep, or rounds with plan line only, found {limits.order}")
     clues = clues_of(batch)
     n = len(clues.heights)
     heights, widths = clues.heights.astype(np.int64), clues.widths.astype(np.int64)
@@ -162,7 +188,7 @@ def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = 
     witness = [""] * n
     verdict, numbers = run.misfits()
     for p in np.flatnonzero(verdict != FITS):
-        witness[p] = _misfit(int(verdict[p]), *map(int, numbers[p]), height=int(heights[p]))
+        witness[p] = _misfit(int(verdict[p]), int(numbers[p, 0]), int(numbers[p, 1]), int(heights[p]))
         out.status[p] = CONTRADICTION
         out.cells[0, starts[p] : starts[p + 1]] = OPEN_CELL
     valid = heights > 0
@@ -173,10 +199,9 @@ def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = 
             order = np.flatnonzero(ready & (colour == is_colour) & (wide == is_wide))
             if len(order) and not run.aborted:
                 run.family(order, is_colour, is_wide)
-    for p in np.flatnonzero((out.counts[:, WITNESS - COUNTS] >= 0) & (out.stage == LINE) & (out.status == CONTRADICTION)):
-        line = int(out.counts[p, WITNESS - COUNTS])
-        if out.found[p] == 0:
-            witness[p] = f"{_line_name(line, int(heights[p]))}: no layout agrees with the crossing lines"
+    lines = out.counts[:, WITNESS - COUNTS]
+    for p in np.flatnonzero(ready & (out.status == CONTRADICTION) & (out.stage == LINE) & (out.found == 0)):
+        witness[p] = f"{_line_name(int(lines[p]), int(heights[p]))}: no layout agrees with the crossing lines"
     return run.results(valid, witness)
 
 
@@ -204,13 +229,25 @@ class _Run:
         clues, n = self.clues, len(self.clues.heights)
         verdict, numbers = np.empty(n, np.int64), np.zeros((n, 2), np.int64)
         sums = np.zeros(int(clues.n_colours.max(initial=0)) + 1, np.int64)
-        misfits(clues.heights, clues.widths, clues.lines, clues.blocks, clues.lengths, clues.colours, sums, verdict, numbers)
+        misfits(
+            clues.heights, clues.widths, clues.lines, clues.blocks, clues.lengths, clues.colours, sums, verdict, numbers
+        )
         return verdict, numbers
 
     def family(self, order: np.ndarray, colour: bool, wide: bool) -> None:
         """Solve the puzzles `order`, all of one family."""
         wanted = self.limits.wanted
-        self.propagate, self.colour, self.wide = propagation_of(colour, wide), colour, wide
+        self.propagate, self.colour = propagation_of(colour, wide, self.limits.order), colour
+        self.wide = wide or self.limits.order == "rounds"  # rounds settle every line by windows
+        if not _deep.loaded and self.bits != LINES_ONLY:
+            # Most puzzles need no more than lines: probing and search are compiled when the first one does.
+            bits, self.bits = self.bits, LINES_ONLY
+            self.call(order, 64, wanted)
+            self.bits = bits
+            order = order[self.out.status[order] == OPEN]
+            if not len(order) or self.aborted:
+                return
+            _deep.load()
         self.call(order, 64, wanted)
         for p in order[self.out.status[order] == FULL_STACK]:
             levels = 64
@@ -234,6 +271,8 @@ class _Run:
         words, numbers = _rooms.of(n_words, n_numbers)
         numbers[STOP] = self.stop.ctypes.data
         done = solve_kernel(
+            _deep.search,
+            _deep.probe,
             self.propagate,
             order,
             *clues,

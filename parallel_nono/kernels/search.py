@@ -1,0 +1,115 @@
+"""Depth-first search on copied planes, for any size and palette; the state is copied, so there is no undo trail."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import function_value
+from .board import (
+    BEFORE,
+    COLOUR,
+    COLUMN,
+    CONTRADICTION,
+    DROP,
+    EPOCH,
+    FOUND,
+    FULL_STACK,
+    KEEP,
+    LATE,
+    LEVELS,
+    N_BRANCHES,
+    N_CONFLICTS,
+    NO_END,
+    OPEN,
+    ROW,
+    SEARCH,
+    SOLVED,
+    SPENT,
+    copy_words,
+    set_cell,
+    write_cells,
+)
+from .probe import cell_waits, note_changes
+
+CHEAP_NODES = 24
+"""Nodes that get one round of probes at the frontier; what takes more is hard, and closure then prunes more than it
+costs (scripts/bench/README.md)."""
+
+
+@function_value(SEARCH)
+def search(probe, propagate, words, numbers, board, wanted, most_nodes, cells, at, more):
+    """Depth-first search on copied planes from level 0, whose best branch is at numbers[ROW] and so on.
+
+    Every node is probed; then one cell splits it into `has this colour` and `has not`.
+    wanted      stop at this many answers.
+    most_nodes  nodes at most.
+    cells, at   uint16[2, ...]; the first two answers go to cells[0, at:] and cells[1, at:].
+    more        uint16[n, cells]; the answers after those, as many as there is room for.
+    Returns     SOLVED when `wanted` are found, CONTRADICTION when all is searched (the number is then exact), LATE,
+                SPENT, or FULL_STACK: the stack is too small, start again with more. numbers[FOUND] is the number of
+                answers.
+    """
+    size = board.state_words
+    before = board.stack + BEFORE * size
+    levels = (len(words) - board.stack) // size - LEVELS
+    depth, found, nodes = 0, 0, 0
+    numbers[FOUND] = 0
+    fresh = False  # level 0 has been probed already
+    while True:
+        base = board.stack + (LEVELS + depth) * size
+        verdict = OPEN
+        if fresh:
+            nodes += 1
+            if nodes > most_nodes:
+                return SPENT
+            verdict = probe(propagate, words, numbers, board, base, NO_END, np.int64(nodes > CHEAP_NODES))
+        fresh = True
+        if verdict == LATE:
+            return LATE
+        if verdict == SOLVED:
+            if found < 2:
+                write_cells(words, base, board, cells[found], at)
+            elif found - 2 < len(more):
+                write_cells(words, base, board, more[found - 2], np.int64(0))
+            found += 1
+            numbers[FOUND] = found
+            if found >= wanted:
+                return SOLVED
+        elif verdict == CONTRADICTION:
+            numbers[N_CONFLICTS] += 1
+        else:
+            if depth + 1 >= levels:
+                return FULL_STACK
+            row, column, colour = numbers[ROW], numbers[COLUMN], numbers[COLOUR]
+            numbers[N_BRANCHES] += 1
+            following = base + size
+            copy_words(words, base, before, size)
+            copy_words(words, base, following, size)
+            set_cell(words, base, board, row, column, colour, DROP)
+            cell_waits(words, board, row, column)
+            without = propagate(words, numbers, board, base)
+            set_cell(words, following, board, row, column, colour, KEEP)
+            cell_waits(words, board, row, column)
+            having = propagate(words, numbers, board, following)
+            if without == LATE or having == LATE:
+                return LATE
+            numbers[EPOCH] += 1
+            if having == OPEN:
+                note_changes(words, numbers, board, before, following)
+                if without == OPEN:
+                    depth += 1
+                else:
+                    numbers[N_CONFLICTS] += 1
+                    copy_words(words, following, base, size)
+                continue
+            numbers[N_CONFLICTS] += 1
+            if without == OPEN:
+                note_changes(words, numbers, board, before, base)
+                continue
+            numbers[N_CONFLICTS] += 1
+        # This level is done; the one below holds the other half of its split.
+        depth -= 1
+        if depth < 0:
+            return CONTRADICTION
+        numbers[EPOCH] += 1
+        note_changes(words, numbers, board, base, base - size)
