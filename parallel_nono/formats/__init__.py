@@ -1,0 +1,140 @@
+"""Files of puzzles: one format a file, one table, one contract.
+
+A format is a module that ends in `FORMAT = Format(...)` and is listed in `MODULES` below; nothing else has to know it.
+Containers (.gz, .zip, .tar.*), encodings and line ends are dealt with (`files`) before a format sees its text: it gets
+a str whose lines end in "\\n".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..puzzle import InvalidPuzzle, Puzzle
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Parsed = Iterator[Puzzle | InvalidPuzzle]
+
+
+class Packed(NamedTuple):
+    """Black-white puzzles read at once from several texts, in order.
+
+    owners   int32[puzzles], ascending: the text that each came from. A text that is no owner was not understood.
+    heights, widths  int32[puzzles]
+    counts   int32[lines], blocks of each line, all puzzles after one another, rows first in each.
+    lengths  int32[blocks]
+    labels   what the text calls each puzzle, "" where it does not; None: the texts have no names.
+    """
+
+    owners: np.ndarray
+    heights: np.ndarray
+    widths: np.ndarray
+    counts: np.ndarray
+    lengths: np.ndarray
+    labels: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What the rest of the house needs of a file format.
+
+    name        short and stable, for `--format` and `pnono formats`.
+    title       one sentence for people.
+    extensions  with the dot, the usual one first; used only when the content does not decide.
+    sniff       text -> True when the text can be this format and hardly anything else, broken or not. Called in the
+                order of the table; must be cheap. It may be given the beginning of a text only.
+    parse       (text, source) -> puzzles in file order. A broken puzzle is *yielded* as InvalidPuzzle, so that the
+                others survive; a file that can't be cut into puzzles raises InvalidPuzzle. Messages read
+                `SOURCE:LINE: expected ..., found ...` (without `:LINE` where a line means nothing). Puzzles of a
+                format without names are named by `text.stem`.
+    write       puzzles -> text, or None if the format is read only. Errors: InvalidPuzzle naming what it cannot
+                carry (colours, several puzzles).
+    pack        ASCII texts -> the same puzzles as `parse` gives (tests hold them against each other) as flat arrays,
+                for formats read by the ten thousand. A text with anything unusual in it is left to `parse`.
+    first       characters one of which such a text begins with, blanks apart; "": any.
+    cut         what the line begins with that opens a new puzzle, so that a long text can be read piece by piece;
+                "": a new puzzle on each line; None: the text is read at once.
+    """
+
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    sniff: Callable[[str], bool]
+    parse: Callable[[str, str], Parsed]
+    write: Callable[[Iterable[Puzzle]], str] | None = None
+    pack: Callable[[Sequence[str]], Packed] | None = None
+    colours: bool = False
+    several: bool = False
+    blots: bool = False
+    first: str = ""
+    cut: str | None = None
+
+
+MODULES = (
+    "webpbn",
+    "json",
+    "taai",
+    "sgt",
+    "pzl",
+    "mk",
+    "nin",
+    "cwd",
+    "nonogrid",
+    "pynogram",
+    "non",
+    "olsak",
+)
+"""The table: modules in the order in which they look at an unknown text, the surest first."""
+
+
+@cache
+def _formats() -> tuple[Format, ...]:
+    return tuple(import_module(f".{module}", __name__).FORMAT for module in MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    """`FORMATS`, the formats of the table; loaded at the first use, so that a start does not pay for them."""
+    if name == "FORMATS":
+        return _formats()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def format_named(name: str) -> Format:
+    """The format called `name`. Errors: InvalidPuzzle that lists the names there are."""
+    for form in _formats():
+        if form.name == name:
+            return form
+    raise InvalidPuzzle(f"expected a format among {', '.join(f.name for f in _formats())}, found {name!r}")
+
+
+def format_of_extension(source: str) -> Format | None:
+    """The format that a file name ends like, compression apart; None if no format has that ending.
+
+    The longest ending wins: `.pynonogram.non` before `.non`.
+    """
+    name = source.lower().removesuffix(".gz")
+    found = [(len(ending), form) for form in _formats() for ending in form.extensions if name.endswith(ending)]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def recognise(text: str, source: str = "") -> Format | None:
+    """The format of a text: what its content shows; where several could be, the one that its name ends like.
+
+    None: neither content nor extension tells.
+    """
+    start = text[:200].lstrip()[:1]
+    if not start:
+        start = text.lstrip()[:1]
+    name = source.lower().removesuffix(".gz")
+    likely: Format | None = None
+    for form in _formats():
+        if (not form.first or (start and start in form.first)) and form.sniff(text):
+            if name.endswith(form.extensions):
+                return form
+            likely = likely or form
+    return likely or format_of_extension(source)

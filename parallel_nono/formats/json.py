@@ -1,0 +1,330 @@
+"""JSON: clues for rows and columns under the usual names; one puzzle, a list of them, or `{"puzzles": [...]}`.
+
+Read: numbers, numbers as text, `"2 1"` for a whole clue, `0`, `[]`, `[0]`, `""` and `null` for an empty line, clues
+spelt as runs of 0 and 1, a goal as rows, as text or flat.
+
+Written, and read back without loss: one object a puzzle,
+
+    {"name": "...", "rows": [[2, 1], []], "columns": [[1], [1], [1]], "goal": ["##.#", ...],
+     "palette": [{"name": "white", "char": ".", "rgb": "#ffffff"}, ...], "metadata": {"author": "..."}}
+
+Without a palette the puzzle is black on white. With one (background first) a block is `[length, colour]`, the colour
+an index into the palette; `"3b"`, a length and the character of a colour, is read too. A goal has one character a
+cell where the characters of the palette are all different, else lists of colour indices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
+from . import Format, Parsed
+from .shades import shade
+from .text import MAX_LINE, blotted, clues_of_goal, labelled, make, sizes, wrong
+
+TITLE = "JSON"
+PAIRS = (
+    ("rows", "columns"),
+    ("rows", "cols"),
+    ("row", "column"),
+    ("row", "col"),
+    ("ver", "hor"),  # `ver` is the strip down the left side: the row clues
+    ("rowHints", "colHints"),
+    ("rowHints", "columnHints"),
+    ("rowsHints", "columnsHints"),
+    ("row_hints", "col_hints"),
+    ("row_hints", "column_hints"),
+    ("rowClues", "colClues"),
+    ("rowClues", "columnClues"),
+    ("row_clues", "col_clues"),
+    ("row_clues", "column_clues"),
+)
+GOALS = ("goal", "solution", "picture")
+GOAL = re.compile(r'"(?:goal|solution|picture)"\s*:\s*(?:\[\s*(?:\[\s*[0-9]|"[.#0-9x_ -]+")|"[.#01/]+")')
+OWN = {key for pair in PAIRS for key in pair} | {*GOALS, "name", "title", "palette", "metadata", "warnings", "content"}
+TOKEN = re.compile(r"\s*([0-9]+)\s*(\S*)\s*\Z")
+LONGEST_BLOCK = 60
+KEY = re.compile(r'"(\w{2,12})"\s*:')
+
+
+def sniff(text: str) -> bool:
+    keys = set(KEY.findall(text, 0, 1 << 20))
+    return (
+        any(row in keys and column in keys for row, column in PAIRS)
+        or ("puzzles" in keys and bool(keys & OWN))
+        or (any(key in keys for key in GOALS) and GOAL.search(text) is not None)
+    )
+
+
+def parse(text: str, source: str) -> Parsed:
+    import json
+
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InvalidPuzzle(
+            f"{source}:{error.lineno}: expected JSON, found a mistake: {error.msg} (column {error.colno})"
+        ) from None
+    except RecursionError:
+        raise InvalidPuzzle(f"{source}: expected JSON, found brackets within brackets without end") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InvalidPuzzle(f"{source}: expected JSON, found a mistake: {error}") from None
+    if isinstance(data, dict) and isinstance(data.get("puzzles"), list):
+        data = data["puzzles"]
+    items = data if isinstance(data, list) else [data]
+    if not items:
+        raise wrong(source, 0, "a puzzle", "an empty list")
+    for index, item in enumerate(items, start=1):
+        name = labelled(source, "", index, len(items) == 1)
+        if isinstance(item, dict):
+            title = item.get("name", item.get("title"))
+            name = title if isinstance(title, str) and title else name
+        place = source if len(items) == 1 else f"{source}: puzzle {index}"
+        try:
+            if not isinstance(item, dict):
+                raise wrong(place, 0, 'an object such as {"rows": [[1]], "columns": [[1]]}', item)
+            yield _puzzle(item, source, place, name, index)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=name, index=index)
+
+
+def _puzzle(item: dict[str, Any], source: str, place: str, name: str, index: int) -> Puzzle:
+    palette, chars = _palette(item.get("palette"), place)
+    pair = next((pair for pair in PAIRS if all(isinstance(item.get(key), list | str) for key in pair)), None)
+    given = next((item[key] for key in GOALS if item.get(key) is not None), None)
+    warnings: list[str] = []
+    if pair:
+        sides = [_lines(item[key]) for key in pair]
+        if _as_runs(sides):
+            warnings.append("clues of 0 and 1 are read as runs")
+            sides = [[_run_lengths(line) for line in side] for side in sides]
+        sizes(len(sides[0]), len(sides[1]), place)
+        inks = _Inks(palette, chars)
+        rows, columns = (
+            [_clue(line, f"{place}: {kind} {number}", inks) for number, line in enumerate(side, start=1)]
+            for kind, side in zip(("row", "column"), sides, strict=True)
+        )
+        palette = tuple(inks.palette)
+        goal = None if given is None else _goal(given, palette, chars, len(rows), len(columns), place)
+    elif given is not None:
+        goal = _goal(given, palette, chars, 0, 0, place)
+        rows, columns = (list(side) for side in clues_of_goal(goal))
+    else:
+        keys = ", ".join(str(key) for key in list(item)[:8]) or "none"
+        raise wrong(place, 0, "clues under two names such as `rows` and `columns`", keys)
+    puzzle = make(
+        rows, columns, place, palette=palette, name=name, index=index, metadata=_facts(item), goal=goal,
+        warnings=(*_said(item), *warnings),
+    )  # fmt: skip
+    return replace(puzzle, source=source)
+
+
+def _said(item: dict[str, Any]) -> tuple[str, ...]:
+    said = item.get("warnings", ())
+    return tuple(text for text in said if isinstance(text, str)) if isinstance(said, list) else ()
+
+
+def _facts(item: dict[str, Any]) -> list[tuple[str, str]]:
+    """Plain values that are not ours, then `metadata`."""
+    facts = {}
+    metadata = item.get("metadata")
+    for group in (item, metadata if isinstance(metadata, dict) else {}):
+        for key, value in group.items():
+            if (group is not item or key not in OWN) and isinstance(value, str | int | float):
+                facts[key] = str(value)
+    return list(facts.items())
+
+
+def _palette(given: object, place: str) -> tuple[Palette, dict[str, int]]:
+    """The palette, and colour indices by character and by name."""
+    if given is None:
+        return BLACK_AND_WHITE, {}
+    if not isinstance(given, list) or len(given) < 2 or len(given) > 65_536:
+        raise wrong(place, 0, "a palette of 2 to 65,536 colours, the background first", given)
+    palette = []
+    for c, colour in enumerate(given):
+        if isinstance(colour, str):
+            colour = {"rgb": colour, "name": colour}
+        rgb = shade(str(colour.get("rgb", ""))) if isinstance(colour, dict) else None
+        if rgb is None:
+            raise wrong(place, 0, 'colours such as {"name": "red", "char": "r", "rgb": "#ff0000"}', colour)
+        char = colour.get("char")
+        char = char if isinstance(char, str) and len(char) == 1 else letter(c, len(given))
+        palette.append(Colour(str(colour.get("name", f"colour {c}")), char, rgb))
+    places: dict[str, int] = {}
+    for key in ("char", "name"):
+        for c, entry in enumerate(palette):
+            places.setdefault(getattr(entry, key), c)
+    return tuple(palette), places
+
+
+class _Inks:
+    """The palette, growing by suffixes that no palette declares."""
+
+    def __init__(self, palette: Palette, places: dict[str, int]) -> None:
+        self.palette = list(palette)
+        self.places = places
+        self.fixed = bool(places)
+        if not places:
+            places.update({"#": 1, "black": 1})
+
+    def place(self, sign: str, place: str) -> int:
+        if sign not in self.places:
+            if self.fixed or len(sign) != 1:
+                raise wrong(place, 0, "a colour of the palette", sign)
+            self.places[sign] = len(self.palette)
+            self.palette.append(Colour(sign, sign, (len(self.palette) * 2654435761) % 0xE00000))
+        return self.places[sign]
+
+
+def _lines(side: object) -> list[Any]:
+    """The clues of a side; one text is cut at line ends, `/` or `;`."""
+    if isinstance(side, str):
+        return [part.strip() for part in re.split(r"[\n/;]", side.strip())]
+    assert isinstance(side, list)
+    return side
+
+
+def _as_runs(sides: Sequence[Sequence[Any]]) -> bool:
+    """True for clues such as 1 1 1 0 1 that mean 3 1: nothing but 0 and 1, some 0 beside others."""
+    mixed = False
+    for side in sides:
+        for line in side:
+            if not isinstance(line, list) or not all(type(x) is int and x in (0, 1) for x in line):
+                return False
+            mixed = mixed or (len(line) > 1 and 0 in line)
+    return mixed
+
+
+def _run_lengths(line: list[int]) -> list[int]:
+    return [len(run) for run in "".join(map(str, line)).split("0") if run]
+
+
+def _clue(line: Any, place: str, inks: _Inks) -> Clue:
+    if line is None or line == "" or (type(line) is int and line == 0):
+        return ()
+    if isinstance(line, str):
+        line = line.replace(",", " ").split()
+    elif type(line) is int:
+        line = [line]
+    if not isinstance(line, list):
+        raise wrong(place, 0, "a clue such as [2, 1]", line)
+    clue: list[Block] = []
+    zeros = 0
+    for block in line:
+        length, colour = _block(block, place, inks)
+        if length == 0:
+            zeros += 1
+        else:
+            clue.append(Block(length, colour))
+    if zeros and (clue or zeros > 1):
+        raise wrong(place, 0, "`0` alone or lengths from 1", line)
+    return tuple(clue)
+
+
+def _block(block: Any, place: str, inks: _Inks) -> tuple[int, int]:
+    colour: Any = 1
+    if isinstance(block, list) and len(block) == 2:
+        block, colour = block
+        if isinstance(colour, str):
+            colour = inks.place(colour, place)
+        if type(colour) is not int or not 1 <= colour < len(inks.palette):
+            raise wrong(place, 0, f"a colour from 1 to {len(inks.palette) - 1}", colour)
+    if block is None or block == "?":
+        raise blotted(place)
+    if isinstance(block, str):
+        found = TOKEN.match(block) if len(block) <= LONGEST_BLOCK else None
+        if not found or len(found[1]) > 9:
+            raise wrong(place, 0, "a number", block)
+        if found[2]:
+            colour = inks.place(found[2], place)
+            if colour == 0:
+                raise wrong(place, 0, "a colour that is not the background", block)
+        block = int(found[1])
+    if type(block) is not int or not 0 <= block <= MAX_LINE:
+        raise wrong(place, 0, f"block lengths from 0 to {MAX_LINE:,}", block)
+    return block, colour
+
+
+def _goal(given: Any, palette: Palette, chars: dict[str, int], height: int, width: int, place: str) -> Grid:
+    """Rows of numbers, rows of text, one text, or a flat list (if the size is known)."""
+    rows = given
+    if isinstance(given, str):
+        rows = given.strip().replace("/", "\n").split("\n")
+    if not isinstance(rows, list) or not rows:
+        raise wrong(place, 0, "a goal of rows", given)
+    if not all(isinstance(row, list) or (isinstance(row, str) and len(row) > 1) for row in rows) and width > 1:
+        rows = [rows[start : start + width] for start in range(0, len(rows), width)]
+    elif len(rows) == 1 and isinstance(rows[0], str) and height > 1 and len(rows[0]) == height * width:
+        rows = [rows[0][start : start + width] for start in range(0, len(rows[0]), width)]
+    grid = tuple(tuple(_cell(cell, palette, chars, place) for cell in _cells(row, place)) for row in rows)
+    if not grid[0] or any(len(row) != len(grid[0]) for row in grid):
+        raise wrong(place, 0, "a goal with rows of one length", f"{len(grid)} rows")
+    if height and (len(grid), len(grid[0])) != (height, width):
+        raise wrong(place, 0, f"a goal {width} wide and {height} high", f"{len(grid[0])} wide and {len(grid)} high")
+    return grid
+
+
+def _cells(row: Any, place: str) -> Iterator[Any]:
+    if not isinstance(row, list | str):
+        raise wrong(place, 0, "a goal of rows", row)
+    return iter(row)
+
+
+def _cell(cell: Any, palette: Palette, chars: dict[str, int], place: str) -> int:
+    if isinstance(cell, bool):
+        return int(cell)
+    if isinstance(cell, str):
+        if cell in chars:
+            return chars[cell]
+        if cell in ("0", ".", " ", "-", "_"):
+            return 0
+        if len(palette) == 2 and cell in ("1", "#", "x", "X"):
+            return 1
+    if type(cell) is int and 0 <= cell < len(palette):
+        return cell
+    raise wrong(place, 0, f"cells of the goal from 0 to {len(palette) - 1}", cell)
+
+
+def write(puzzles: Iterable[Puzzle]) -> str:
+    import json
+
+    items = [_item(puzzle, json.dumps) for puzzle in puzzles]
+    if len(items) == 1:
+        return items[0] + "\n"
+    return '{"puzzles": [\n' + ",\n".join(items) + "\n]}\n"
+
+
+def _item(puzzle: Puzzle, dumps: Any) -> str:
+    plain = puzzle.palette == BLACK_AND_WHITE
+    parts: dict[str, Any] = {"name": puzzle.name}
+    if not plain:
+        parts["palette"] = [{"name": c.name, "char": c.char, "rgb": f"#{c.rgb:06x}"} for c in puzzle.palette]
+    for key, clues in (("rows", puzzle.rows), ("columns", puzzle.columns)):
+        parts[key] = [[b.length if plain else [b.length, b.colour] for b in clue] for clue in clues]
+    if puzzle.goal is not None:
+        chars = [colour.char for colour in puzzle.palette]
+        apart = len({*chars, *(c.name for c in puzzle.palette)}) == 2 * len(chars) and all(len(c) == 1 for c in chars)
+        text = apart and puzzle.width > 1
+        parts["goal"] = [("".join(chars[c] for c in row) if text else list(row)) for row in puzzle.goal]
+    if puzzle.metadata:
+        parts["metadata"] = dict(puzzle.metadata)
+    if puzzle.warnings:
+        parts["warnings"] = list(puzzle.warnings)
+    return dumps(parts, ensure_ascii=False)
+
+
+FORMAT = Format(
+    "json",
+    'JSON: `rows` and `columns` (and the usual other names), one object, a list, or {"puzzles": [...]}; colours',
+    (".json",),
+    sniff,
+    parse,
+    write,
+    colours=True,
+    several=True,
+    first="{[",
+)

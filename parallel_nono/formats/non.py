@@ -1,0 +1,334 @@
+"""`.non`, Steve Simpson's format with its children; colours, goals, facts; bundles with `====` lines between puzzles.
+
+`width 4`, `height 3`, then sections `rows` and `columns` with a clue a line, in any order; unknown words are facts of
+the puzzle. Colours: `color a #ff0000` and `2a,1b`, or nonny's `color red FF0000 #` and `red 2 blue 1`. An empty line is
+`0`; blank lines are clues only if a section has exactly as many lines as it needs with them. The other `.non`,
+pyNonogram's `key:value` lines, is told apart by its `width:`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, Grid, InvalidPuzzle, Puzzle
+from . import Format, Parsed
+from .shades import shade
+from .text import (
+    Lines,
+    black_clue,
+    blotted,
+    clue_lines,
+    labelled,
+    length_of,
+    make,
+    number,
+    numbered,
+    shown,
+    sizes,
+    stem,
+    wrong,
+)  # fmt: skip
+
+TITLE = "Simpson's .non"
+SIZES = re.compile(r"^(?:(?:width|height|rows|columns)[ \t]+[0-9]+[ \t]*$|rows[ \t]*$|columns[ \t]*$)", re.MULTILINE)
+SIZED = re.compile(r"^(?:width|height)[ \t]+\S", re.MULTILINE)
+OTHER = re.compile(r"^(?:width|height|rows|columns):", re.MULTILINE)
+TOKEN = re.compile(r"([0-9]+)(\D?)")
+DIVIDER = re.compile(r"={4,}\Z")
+ENTITY = re.compile(r"&[#A-Za-z0-9]+;")
+CELLS = re.compile(r"[0-9a-zA-Z. ]+")
+KEY = re.compile(r"[a-z][a-z_-]*\Z")
+OWN = ("width", "height", "rows", "columns", "color", "colour", "goal", "saved", "title")
+INKS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+SHADES = (0x0000FF, 0xFF0000, 0x008000, 0xFFA500, 0x800080, 0x00B0B0, 0xA52A2A, 0x808080)
+
+
+def sniff(text: str) -> bool:
+    if OTHER.search(text) is not None:
+        return len(set(OTHER.findall(text))) >= 2
+    found = SIZES.findall(text)
+    return len(found) >= 3 or (len(found) >= 2 and SIZED.search(text) is not None)
+
+
+def parse(text: str, source: str) -> Parsed:
+    chunks: list[Lines] = [[]]
+    for line in numbered(text):
+        if DIVIDER.match(line[1]):
+            chunks.append([])
+        else:
+            chunks[-1].append(line)
+    chunks = [chunk for chunk in chunks if any(line and not line.startswith("#") for _, line in chunk)]
+    if not chunks:
+        raise wrong(source, 0, "a puzzle", "none in the file")
+    for index, chunk in enumerate(chunks, start=1):
+        name = labelled(source, "", index, len(chunks) == 1)
+        try:
+            other = any(OTHER.match(line) for _, line in chunk)
+            yield (_other if other else _puzzle)(chunk, source, name, index)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=error.name or name, index=index)
+
+
+@dataclass(slots=True)
+class _Inks:
+    """The colours of a puzzle as they turn up, by letter or by name."""
+
+    colours: list[Colour] = field(default_factory=lambda: [BLACK_AND_WHITE[0]])
+    places: dict[str, int] = field(default_factory=dict)
+    declared: set[str] = field(default_factory=set)
+
+    def place(self, sign: str) -> int:
+        if sign not in self.places:
+            self.places[sign] = len(self.colours)
+            rgb = 0 if sign == "1" else SHADES[(len(self.colours) - 1) % len(SHADES)]
+            title = BLACK_AND_WHITE[1].name if sign == "1" else sign
+            self.colours.append(Colour(title, BLACK_AND_WHITE[1].char if sign == "1" else sign[:1], rgb))
+        return self.places[sign]
+
+
+def _puzzle(lines: Lines, source: str, name: str, index: int) -> Puzzle:
+    """One puzzle of Simpson's grammar."""
+    facts: list[tuple[str, str]] = []
+    sized: dict[str, int] = {}
+    sections: dict[str, Lines] = {}
+    inks = _Inks()
+    goal: tuple[int, str] | None = None
+    at = 0
+    while at < len(lines):
+        place, line = lines[at]
+        at += 1
+        if not line or line.startswith("#"):
+            continue
+        word, value = ([*line.split(None, 1), ""])[:2]
+        key = word.lower()
+        if key in ("rows", "columns", "row", "column", "cols") and not value:
+            key = "rows" if key.startswith("r") else "columns"
+            if key in sections:
+                raise wrong(source, place, f"one section `{key}`", "a second one")
+            section = sections[key] = []
+            while at < len(lines) and not _ends_section(lines[at][1], inks):
+                if not lines[at][1].startswith("#"):
+                    section.append(lines[at])
+                at += 1
+        elif key in ("width", "columns", "height", "rows") and value:
+            sized["width" if key in ("width", "columns") else "height"] = number(value, source, place, f"a {key}")
+        elif key in ("color", "colour"):
+            _declare(inks, value, source, place)
+        elif key == "goal":
+            cells = _unquoted(value)
+            if not value.startswith('"'):
+                while at < len(lines) and _goes_on(lines[at][1]):
+                    cells += lines[at][1]
+                    at += 1
+            goal = goal or (place, "".join(cells.split()))
+        elif key == "title":
+            name = _unquoted(value) or name
+            facts.append((key, _unquoted(value)))
+        elif key != "saved":
+            facts.append((key if KEY.match(key) else word, _unquoted(value)))
+    if len(sized) < 2:
+        missing = " and ".join(key for key in ("width", "height") if key not in sized)
+        raise InvalidPuzzle(f"{source}: expected `width` and `height`, found no {missing}", name=name)
+    height, width = sized["height"], sized["width"]
+    try:
+        sizes(height, width, source)
+        sides: list[list[Clue]] = []
+        warnings: list[str] = []
+        text = "\n".join(line for section in sections.values() for _, line in section)
+        coloured = len(inks.colours) > 1 or re.search(r"[0-9][A-Za-z]", text) is not None
+        for key, wanted in (("rows", height), ("columns", width)):
+            if key not in sections:
+                raise InvalidPuzzle(f"{source}: expected a section `{key}`, found none")
+            chosen = clue_lines(sections[key], wanted, source, key.removesuffix("s"))
+            sides.append([_clue(line, place, inks, source, coloured, warnings) for place, line in chosen])
+        inked = inks.colours
+        palette = tuple(inked) if coloured and len(inked) > 1 else BLACK_AND_WHITE
+        grid = None if goal is None else _goal(goal, palette, inks, height, width, source)
+        return make(
+            sides[0],
+            sides[1],
+            source,
+            palette=palette,
+            name=name,
+            index=index,
+            metadata=facts,
+            goal=grid,
+            warnings=warnings,
+        )
+    except InvalidPuzzle as error:
+        raise InvalidPuzzle(str(error), name=name) from None
+
+
+def _ends_section(line: str, inks: _Inks) -> bool:
+    """True at the word that opens what follows a section; a clue may begin with the name of a colour."""
+    return line[:1].isalpha() and line.split()[0] not in inks.declared
+
+
+def _goes_on(line: str) -> bool:
+    """True for a further line of a goal without quotes: characters of cells, one of them 0, 1 or a dot."""
+    return bool(CELLS.fullmatch(line)) and any(cell in line for cell in "01.")
+
+
+def _declare(inks: _Inks, value: str, source: str, place: int) -> None:
+    """`a #ff0000`, or `red FF0000 #`."""
+    words = value.split()
+    rgb = shade(words[1]) if len(words) > 1 else None
+    if rgb is None:
+        raise wrong(source, place, "a colour such as `color a #ff0000`", f"color {value}")
+    sign = words[0]
+    if sign in ("0", "."):
+        inks.colours[0] = Colour(BLACK_AND_WHITE[0].name, BLACK_AND_WHITE[0].char, rgb)
+        return
+    if sign in inks.places:
+        raise wrong(source, place, "each colour once", f"color {value}")
+    inks.places[sign] = len(inks.colours)
+    inks.declared.add(sign)
+    inks.colours.append(Colour(sign, words[2][:1] if len(words) > 2 else sign[:1], rgb))
+
+
+def _clue(text: str, place: int, inks: _Inks, source: str, coloured: bool, warnings: list[str]) -> Clue:
+    words = text.replace(",", " ").split()
+    if not coloured:
+        return black_clue([_number_only(word) for word in words], source, place)
+    clue = []
+    current = ""
+    zeros = 0
+    for word in words:
+        if word in inks.declared:
+            current = word
+            continue
+        found = TOKEN.match(word)
+        if not found:
+            if "?" in word:
+                raise blotted(source, place)
+            raise wrong(source, place, "lengths such as `2a` or `2`", word)
+        length = length_of(found[1], source, place)
+        sign = found[2]
+        if sign == "?":
+            raise blotted(source, place)
+        if not sign.isalnum() and sign not in inks.places:
+            sign = ""
+        if length == 0:
+            zeros += 1
+            continue
+        if not sign and not current:
+            note = "a number without a colour among others with one: taken as black"
+            if note not in warnings:
+                warnings.append(note)
+        clue.append(Block(length, inks.place(sign or current or "1")))
+    if zeros and (clue or zeros > 1):
+        raise wrong(source, place, "`0` alone or lengths from 1", text)
+    return tuple(clue)
+
+
+def _number_only(word: str) -> str:
+    """A number without what follows it: readers pass over characters that they don't know."""
+    found = re.match(r"([0-9]+)[^0-9?]*\Z", word)
+    return found[1] if found else word
+
+
+def _goal(goal: tuple[int, str], palette: Sequence[Colour], inks: _Inks, height: int, width: int, source: str) -> Grid:
+    place, cells = goal
+    if len(cells) != height * width:
+        raise wrong(source, place, f"a goal of {height * width} cells ({width} x {height})", f"{len(cells)}")
+    if len(palette) == 2 and palette == BLACK_AND_WHITE:
+        flat = [0 if cell in "0.-" else 1 for cell in cells]
+    else:
+        chars = {colour.char: c for c, colour in reversed(list(enumerate(palette))) if c}
+        chars |= {sign: c for sign, c in inks.places.items() if len(sign) == 1}
+        chars |= {"0": 0, ".": 0}
+        unknown = next((cell for cell in cells if cell not in chars), None)
+        if unknown is not None:
+            raise wrong(source, place, f"a goal of the characters {' '.join(chars)}", unknown)
+        flat = [chars[cell] for cell in cells]
+    return tuple(tuple(flat[row * width : (row + 1) * width]) for row in range(height))
+
+
+def _unquoted(value: str) -> str:
+    if len(value) > 1 and value.startswith('"'):
+        end = value.rfind('"')
+        value = value[1:end] if end > 0 else value[1:]
+        value = re.sub(r"\\(.)", r"\1", value)
+    if ENTITY.search(value):
+        from html import unescape
+
+        value = unescape(value)
+    return value
+
+
+def _other(lines: Lines, source: str, name: str, index: int) -> Puzzle:
+    """pyNonogram's `key:value` lines."""
+    values: dict[str, tuple[int, str]] = {}
+    for place, line in lines:
+        key, colon, value = line.partition(":")
+        if colon:
+            values[key.strip().lower()] = (place, value.strip())
+    missing = [key for key in ("width", "height", "rows", "columns") if key not in values]
+    if missing:
+        raise wrong(source, lines[0][0], "`width:`, `height:`, `rows:` and `columns:`", f"no {missing[0]}")
+    width, height = (number(values[key][1], source, values[key][0], f"a {key}") for key in ("width", "height"))
+    sizes(height, width, source, values["width"][0])
+    sides = []
+    for key, wanted in (("rows", height), ("columns", width)):
+        place, value = values[key]
+        words = value.split()
+        if len(words) != wanted:
+            raise wrong(source, place, f"{wanted} clues", f"{len(words)}")
+        sides.append([black_clue(word.split(","), source, place) for word in words])
+    goal = None
+    if values.get("solution", (0, ""))[1]:
+        goal = _goal(values["solution"], BLACK_AND_WHITE, _Inks(), height, width, source)
+    facts = [
+        (key, value)
+        for key, (_, value) in values.items()
+        if key not in ("width", "height", "rows", "columns", "solution")
+    ]
+    return make(
+        sides[0], sides[1], source, name=dict(facts).get("title") or name, index=index, metadata=facts, goal=goal
+    )
+
+
+def write(puzzles: Iterable[Puzzle]) -> str:
+    texts = []
+    for puzzle in puzzles:
+        plain = puzzle.palette == BLACK_AND_WHITE
+        if puzzle.n_colours - 1 > len(INKS):
+            raise InvalidPuzzle(
+                f"{TITLE} carries at most {len(INKS)} colours, found {puzzle.n_colours - 1} in {shown(puzzle.name)}"
+            )
+        signs = ["0", "1"] if plain else ["0", *INKS[: puzzle.n_colours - 1]]
+        lines = [f"title {_quoted(puzzle.name or stem(puzzle.source))}"]
+        lines += [f"{key} {_quoted(text)}" for key, text in puzzle.metadata if KEY.match(key) and key not in OWN]
+        lines += [f"width {puzzle.width}", f"height {puzzle.height}"]
+        if not plain:
+            if puzzle.palette[0].rgb != BLACK_AND_WHITE[0].rgb:
+                lines.append(f"color 0 #{puzzle.palette[0].rgb:06x}")
+            lines += [f"color {signs[c]} #{colour.rgb:06x}" for c, colour in enumerate(puzzle.palette) if c]
+        for key, clues in (("rows", puzzle.rows), ("columns", puzzle.columns)):
+            lines += ["", key]
+            for clue in clues:
+                lines.append(",".join(f"{b.length}{'' if plain else signs[b.colour]}" for b in clue) or "0")
+        if puzzle.goal is not None:
+            lines += ["", f'goal "{"".join(signs[cell] for row in puzzle.goal for cell in row)}"']
+        texts.append("\n".join(lines) + "\n")
+    return "====\n".join(texts)
+
+
+def _quoted(value: str) -> str:
+    value = " ".join(value.split()).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{value}"'
+
+
+FORMAT = Format(
+    "non",
+    "Simpson's .non with colours, goals and facts, bundles with `====`; pyNonogram's key:value lines are read too",
+    (".non", ".nonpack"),
+    sniff,
+    parse,
+    write,
+    colours=True,
+    several=True,
+    cut="====",
+)

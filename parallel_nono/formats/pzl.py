@@ -1,0 +1,146 @@
+"""`.pzl`, the format of Izaron's Nonograms: numbers between white space, line ends mean nothing. One puzzle.
+
+Colour: n, n shades `#rrggbb`, then `H W`, then for each row and column the number of its blocks and for each block
+`length R G B`. Black-white: `H W`, then the number of blocks and their lengths. The background is white; white may be
+an ink as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter
+from . import Format, Parsed
+from .shades import title_of
+from .text import lengths, make, number, only_one, shown, sizes, stem, wrong
+
+TITLE = "Izaron's .pzl"
+START = re.compile(r"\s*[0-9]{1,5}\s+#[0-9a-fA-F]{6}\b")
+LINE = re.compile(r"[^\n]+")
+WORD = re.compile(r"\S+")
+LONGEST_HEADER = re.compile(r"\s*[0-9]{1,6}[ \t]+[0-9]{1,6}[ \t]*\n")
+
+
+def sniff(text: str) -> bool:
+    if START.match(text):
+        return True
+    found = LONGEST_HEADER.match(text)
+    if not found:
+        return False
+    blocks = 0
+    for line in LINE.finditer(text, found.end()):
+        words = line[0].split()
+        if words and not (words[0].isascii() and words[0].isdigit() and int(words[0][:6]) == len(words) - 1):
+            return False
+        blocks += max(len(words) - 1, 0)
+    return blocks > 0
+
+
+class _Words:
+    """The words of a text one after another, with the line of each for messages."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.text, self.source = text, source
+        self.words = WORD.finditer(text)
+        self.at = 0
+
+    def next(self, hope: str) -> str:
+        found = next(self.words, None)
+        if found is None:
+            raise wrong(self.source, 0, hope, "the end of the file")
+        self.at = found.start()
+        return found[0]
+
+    def number(self, hope: str) -> int:
+        word = self.next(hope)
+        if word.isascii() and word.isdigit() and len(word) < 7:
+            return int(word)
+        return number(word, self.source, self.line, hope)
+
+    @property
+    def line(self) -> int:
+        return self.text.count("\n", 0, self.at) + 1
+
+
+def parse(text: str, source: str) -> Parsed:
+    words = _Words(text, source)
+    first = words.number("the number of colours or the height")
+    palette = [BLACK_AND_WHITE[0]]
+    places: dict[int, int] = {}
+    if START.match(text):
+        for _ in range(first):
+            word = words.next(f"{first} colours such as `#ff0000`")
+            if not re.fullmatch(r"#[0-9a-fA-F]{6}", word):
+                raise wrong(source, words.line, f"{first} colours such as `#ff0000`", word)
+            rgb = int(word[1:], 16)
+            if rgb not in places:
+                places[rgb] = len(palette)
+                palette.append(Colour(title_of(rgb), "", rgb))
+        first = words.number("the height")
+    width = words.number("the width")
+    sizes(first, width, source, words.line)
+    clues: list[Clue] = []
+    for line in range(first + width):
+        side = f"row {line + 1}" if line < first else f"column {line - first + 1}"
+        n_blocks = words.number(f"the number of blocks of {side}")
+        clue: list[Block] = []
+        for _ in range(n_blocks):
+            length = words.number(f"{n_blocks} lengths of {side}")
+            colour = 1
+            if places:
+                red, green, blue = (words.number(f"red, green and blue of a block of {side}") for _ in range(3))
+                found = places.get(red << 16 | green << 8 | blue) if max(red, green, blue) < 256 else None
+                if found is None:
+                    raise wrong(source, words.line, "a colour of the list at the top", f"{red} {green} {blue}")
+                colour = found
+            clue.append(Block(length, colour))
+        if len(clue) == 1 and clue[0].length == 0:
+            clue = []
+        if any(not 0 < block.length <= 200_000 for block in clue):
+            raise wrong(source, words.line, f"block lengths of {side} from 1", " ".join(str(b.length) for b in clue))
+        clues.append(tuple(clue))
+    rest = next(words.words, None)
+    if rest is not None:
+        words.at = rest.start()
+        raise wrong(source, words.line, f"the end after {first} row and {width} column clues", rest[0])
+    inks = [Colour(c.name, letter(i, len(palette)), c.rgb) for i, c in enumerate(palette)]
+    whole = BLACK_AND_WHITE if len(palette) == 1 or inks[1:] == [BLACK_AND_WHITE[1]] else (palette[0], *inks[1:])
+    yield make(clues[:first], clues[first:], source, palette=whole, name=stem(source))
+
+
+def write(puzzles: Iterable[Puzzle]) -> str:
+    puzzle = only_one(puzzles, TITLE)
+    if puzzle.palette == BLACK_AND_WHITE:
+        head = [f"{puzzle.height} {puzzle.width}", ""]
+        sides = [[f"{len(clue)} {lengths(clue, empty='')}".strip() for clue in side] for side in _sides(puzzle)]
+    else:
+        inks = [colour.rgb for colour in puzzle.palette[1:]]
+        twice = next((c for c in puzzle.palette[1:] if inks.count(c.rgb) > 1), None)
+        if twice:
+            raise InvalidPuzzle(
+                f"{TITLE} tells colours by their shade, found two inks of #{twice.rgb:06x} ({shown(twice.name)})"
+            )
+        head = [str(len(inks)), *(f"#{rgb:06x}" for rgb in inks), "", f"{puzzle.height} {puzzle.width}", ""]
+        parts = ["", *(f"{rgb >> 16} {rgb >> 8 & 255} {rgb & 255}" for rgb in inks)]
+        sides = [
+            [" ".join([str(len(clue)), *(f"{b.length} {parts[b.colour]}" for b in clue)]) for clue in side]
+            for side in _sides(puzzle)
+        ]
+    return "\n".join([*head, *sides[0], "", *sides[1]]) + "\n"
+
+
+def _sides(puzzle: Puzzle) -> tuple[tuple[Clue, ...], tuple[Clue, ...]]:
+    return puzzle.rows, puzzle.columns
+
+
+FORMAT = Format(
+    "pzl",
+    "Izaron's Nonograms: colours `#rrggbb`, `H W`, blocks with their shades, or plain numbers; one puzzle",
+    (".pzl",),
+    sniff,
+    parse,
+    write,
+    colours=True,
+    first="0123456789",
+)

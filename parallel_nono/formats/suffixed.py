@@ -1,0 +1,95 @@
+"""What nonogrid's TOML and pynogram's INI share: the text of clues, `2a 1b, 3` or one a line, and of colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, Puzzle, letter
+from .shades import shade
+from .text import Lines, blotted, length_of, make, sizes, used, wrong
+
+COLOUR = re.compile(r"\s*([^\s=0-9]\S*?)\s*=\s*\((.*?)\)\s*(\S?)\s*\Z")
+TOKEN = re.compile(r"([0-9]+)(\D\S*)?\Z")
+DEFAULT = "black"
+LONGEST_COLOUR = 200
+
+
+def without_comment(line: str) -> str:
+    """A line of clues up to `#` or `;`."""
+    return re.split("[#;]", line, maxsplit=1)[0].strip()
+
+
+def entries(lines: Lines) -> Lines:
+    """Clues as text, one an item: parted by commas and line ends, quotes taken off, nothing where there is nothing."""
+    found = []
+    for place, line in lines:
+        for part in without_comment(line).split(","):
+            clue = part.strip().strip("'\"").strip()
+            if clue:
+                found.append((place, clue))
+    return found
+
+
+def puzzle_of(rows: Lines, columns: Lines, colours: Lines, source: str) -> Puzzle:
+    """The puzzle of two lists of clues and a list of colours such as `a = (blue) *`."""
+    suffixes: dict[str, int] = {}
+    palette = [BLACK_AND_WHITE[0]]
+    for place, line in colours:
+        found = COLOUR.match(line) if len(line) <= LONGEST_COLOUR else None
+        if not found:
+            raise wrong(source, place, "a colour such as `a = (blue) *`", line)
+        suffix, words, char = found.groups()
+        rgb = shade(words)
+        if rgb is None:
+            raise wrong(source, place, "a colour name, `r, g, b` or `rrggbb` in brackets", words)
+        if suffix in suffixes:
+            raise wrong(source, place, "each colour once", suffix)
+        suffixes[suffix] = len(palette)
+        palette.append(Colour(suffix, char or letter(len(palette), 3), rgb))
+    default = suffixes.get(DEFAULT, len(palette))
+    if default == len(palette):
+        palette.append(Colour(DEFAULT, BLACK_AND_WHITE[1].char, 0))
+    sizes(len(rows), len(columns), source)
+    row_clues, column_clues = (
+        [_clue(words, source, place, suffixes, default) for place, words in side] for side in (rows, columns)
+    )
+    whole, row_clues, column_clues, _ = used(tuple(palette), row_clues, column_clues, None)
+    if [colour.rgb for colour in whole] == [0xFFFFFF, 0]:
+        whole = BLACK_AND_WHITE
+    return make(row_clues, column_clues, source, palette=whole)
+
+
+def _clue(text: str, source: str, place: int, suffixes: dict[str, int], default: int) -> Clue:
+    clue = []
+    for word in text.split():
+        found = TOKEN.match(word)
+        if not found:
+            if "?" in word:
+                raise blotted(source, place)
+            raise wrong(source, place, "lengths such as `3` or `3a`", word)
+        suffix = found[2] or ""
+        colour = suffixes.get(suffix, suffixes.get(suffix.lower())) if suffix else default
+        if colour is None:
+            if suffix == "?":
+                raise blotted(source, place)
+            raise wrong(source, place, f"a colour among {', '.join(suffixes) or 'none'}", suffix)
+        length = length_of(found[1], source, place)
+        if length == 0:
+            if text != word:
+                raise wrong(source, place, "`0` alone or lengths from 1", text)
+            return ()
+        clue.append(Block(length, colour))
+    return tuple(clue)
+
+
+def written(puzzle: Puzzle, suffixes: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """(colour lines, row clues, column clues) as text."""
+    plain = puzzle.palette == BLACK_AND_WHITE
+    sides = [
+        [" ".join(f"{b.length}{'' if plain else suffixes[b.colour]}" for b in clue) or "0" for clue in clues]
+        for clues in (puzzle.rows, puzzle.columns)
+    ]
+    signs: Iterable[tuple[int, Colour]] = () if plain else list(enumerate(puzzle.palette))[1:]
+    colours = [f"{suffixes[c]} = ({colour.rgb:06X}) {letter(c, 3)}" for c, colour in signs]
+    return colours, sides[0], sides[1]

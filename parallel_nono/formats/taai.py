@@ -1,0 +1,124 @@
+"""The sets of the TAAI and Computer Olympiad tournaments: `$1`, column clues, row clues, then `$2` and so on.
+
+Numbers are parted by tabs; an empty line is an empty line of text (or `0`). No sizes are given: there are as many
+columns as rows, unless only another split has equal sums and clues that fit. A text with tabs but without any `$` is
+one such puzzle.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from ..puzzle import Clue, InvalidPuzzle, Puzzle
+from . import Format, Packed, Parsed
+from .text import Lines, black_clue, labelled, lengths, make, numbered, only_black, shown, wrong
+
+TITLE = "A TAAI set"
+BARE = re.compile(r"[1-9][0-9]*(?:\t+[1-9][0-9]*)*(?:\n+[1-9][0-9]*(?:\t+[1-9][0-9]*)*)+\s*\Z")
+PICTURE = re.compile(r"\$[^\n]*\n[01](?:\t[01])+\n[01]\t")
+
+
+def sniff(text: str) -> bool:
+    if text.lstrip()[:1] == "$":
+        return re.match(r"\s*\$[^\n]{0,80}\n[0-9 \t?]*(\n|\Z)", text) is not None
+    return "\t" in text and BARE.match(text) is not None
+
+
+def parse(text: str, source: str) -> Parsed:
+    lines = numbered(text)
+    starts = [place for place, (_, line) in enumerate(lines) if line.startswith("$")]
+    before = [line for line in lines[: starts[0] if starts else 0] if line[1]]
+    if before:
+        raise wrong(source, before[0][0], "a line such as `$1`", before[0][1])
+    warnings: tuple[str, ...] = ()
+    if not starts:
+        while lines and not lines[0][1]:
+            lines.pop(0)
+        if not lines:
+            raise wrong(source, 0, "a line such as `$1`", "an empty file")
+        starts, lines = [0], [(0, "$"), *lines]
+        warnings = ("no `$` line: read as one puzzle, columns first",)
+    if PICTURE.search(text) and all(line.strip("01 \t") == "" or line.startswith("$") for _, line in lines):
+        raise wrong(source, lines[starts[0]][0], "clues", "pictures of 0 and 1: a file of solutions")
+    for index, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=True), start=1):
+        label = lines[start][1][1:].strip()
+        name = labelled(source, label, index, len(starts) == 1)
+        try:
+            clues, n_columns = _split(lines[start + 1 : end], source, lines[start][0])
+            yield make(clues[n_columns:], clues[:n_columns], source, name=name, index=index, warnings=warnings)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=name, index=index)
+
+
+def _split(lines: Lines, source: str, place: int) -> tuple[list[Clue], int]:
+    """The clues, columns first, and the number of columns."""
+    clues = [black_clue(line.split(), source, number) for number, line in lines]
+    blank = 0  # lines without anything at the end: clues, or the end of the file
+    while blank < len(lines) and not lines[-1 - blank][1]:
+        blank += 1
+    sums = [0, *accumulate(sum(block.length for block in clue) for clue in clues)]
+    squares = [n for n in range(len(clues) - blank, len(clues) + 1) if n and n % 2 == 0]
+    squares.reverse()
+    equal = [n for n in squares if 2 * sums[n // 2] == sums[n]]
+    fitting = next((n for n in equal if _fits(clues[:n], n // 2)), 0)
+    chosen = fitting or (equal[0] if equal else 0)
+    if not chosen:
+        found = [
+            (clues[:n], split)
+            for n in range(max(len(clues) - blank, len(clues) - 1), len(clues) + 1)
+            for split in range(1, n)
+            if 2 * sums[split] == sums[n] and _fits(clues[:n], split)
+        ]
+        if len(found) == 1:
+            return found[0]
+        chosen = squares[0] if squares else 0  # a square that has no answer is still a puzzle
+    if chosen:
+        return clues[:chosen], chosen // 2
+    hope = "as many column as row clues, or sums that show where the rows begin"
+    raise InvalidPuzzle(f"{source}:{place}: expected {hope}, found {shown(f'{len(clues) - blank} lines')}")
+
+
+def _fits(clues: list[Clue], n_columns: int) -> bool:
+    """Equal sums, and no clue longer than its line."""
+    n_rows = len(clues) - n_columns
+    sums = [sum(block.length for block in clue) for clue in clues]
+    room = (sums[i] + max(len(clue) - 1, 0) <= (n_rows if i < n_columns else n_columns) for i, clue in enumerate(clues))
+    return sum(sums[:n_columns]) == sum(sums[n_columns:]) and all(room)
+
+
+def pack(texts: Sequence[str]) -> Packed:
+    from ..kernels import parse as kernels
+
+    owners, heights, widths, places, counts, blocks = kernels.read_texts(kernels.taai, texts)
+    text = "".join(texts)
+    labels = [text[a:b].strip() for a, b in places.tolist()]
+    return Packed(owners, heights, widths, counts, blocks, labels)
+
+
+def write(puzzles: Iterable[Puzzle]) -> str:
+    lines = []
+    for index, puzzle in enumerate(puzzles, start=1):
+        only_black(puzzle, TITLE)
+        if puzzle.height != puzzle.width:
+            raise InvalidPuzzle(
+                f"{TITLE} carries square puzzles only, found {puzzle.width} wide and {puzzle.height} high "
+                f"in {puzzle.name!r}"
+            )
+        lines += [f"${index}", *(lengths(clue, "\t", "0") for clue in (*puzzle.columns, *puzzle.rows))]
+    return "\n".join(lines) + "\n"
+
+
+FORMAT = Format(
+    "taai",
+    "TAAI tournament sets: `$1`, column clues, row clues, ...; square black-white puzzles",
+    (".taai",),
+    sniff,
+    parse,
+    write,
+    pack,
+    several=True,
+    first="$0123456789",
+    cut="$",
+)

@@ -1,0 +1,258 @@
+"""What the text formats share: messages, numbers, clues, sizes, names, and the refusals of writers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from ..puzzle import BLACK_AND_WHITE, Block, Clue, Grid, InvalidPuzzle, Palette, Puzzle, runs
+
+MAX_LINE = 200_000
+"""Cells of a line, and so the longest block."""
+
+MAX_CELLS = 400_000_000
+"""Cells of a grid."""
+
+MAX_INKS = 65_535
+"""Colours besides the background: they are kept as uint16."""
+
+MAX_SHOWN = 60
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def shown(found: object) -> str:
+    """What was found, cut to a readable length, without line breaks and what else moves a terminal."""
+    text = CONTROL.sub(" ", str(found)[: 4 * MAX_SHOWN])
+    return f"`{text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '...'}`"
+
+
+def wrong(source: str, line: int, hope: str, found: object) -> InvalidPuzzle:
+    """`SOURCE:LINE: expected HOPE, found FOUND`; line 0: the line means nothing."""
+    place = f"{source}:{line}" if line else source
+    return InvalidPuzzle(f"{place}: expected {hope}, found {shown(found)}")
+
+
+def blotted(source: str, line: int = 0) -> InvalidPuzzle:
+    """The answer to a clue whose length is hidden."""
+    place = f"{source}:{line}" if line else source
+    return InvalidPuzzle(f"{place}: expected plain numbers, found a blotted clue (`?`): not supported yet")
+
+
+def number(word: str, source: str, line: int, hope: str = "a length") -> int:
+    """A non-negative number of at most nine digits."""
+    if not (word.isascii() and word.isdigit()) or len(word) > 9:
+        if "?" in word:
+            raise blotted(source, line)
+        raise wrong(source, line, hope, word)
+    return int(word)
+
+
+def length_of(word: str, source: str, line: int) -> int:
+    """The length of a block, or 0."""
+    length = number(word, source, line, f"block lengths up to {MAX_LINE:,}")
+    if length > MAX_LINE:
+        raise wrong(source, line, f"block lengths up to {MAX_LINE:,}", word)
+    return length
+
+
+def black_clue(words: Sequence[str], source: str, line: int) -> Clue:
+    """Lengths in black; a lone `0` is an empty line, `0` beside other numbers an error."""
+    digits = "".join(words)
+    if digits.isascii() and digits.isdigit() and "" not in words and len(max(words, key=len)) < 6:
+        lengths = list(map(int, words))  # the usual case; below 100,000
+    else:
+        lengths = [length_of(word, source, line) for word in words]
+    if 0 in lengths:
+        if len(lengths) > 1:
+            raise wrong(source, line, "`0` alone or lengths from 1", " ".join(words))
+        return ()
+    return tuple(map(_black, lengths))
+
+
+@lru_cache(1024)
+def _black(length: int) -> Block:
+    """Blocks in black, made once for each length: files hold them by the million."""
+    return Block(length)
+
+
+Lines = list[tuple[int, str]]
+"""(number from 1, text) of lines of a file."""
+
+
+def numbered(text: str) -> Lines:
+    """The lines of a text, blanks at their ends stripped; nothing follows the last line end."""
+    return [(place, line.strip()) for place, line in enumerate(text.removesuffix("\n").split("\n"), start=1)]
+
+
+def clue_lines(lines: Lines, wanted: int, source: str, what: str) -> Lines:
+    """The `wanted` lines that hold clues.
+
+    As many lines with something in them as wanted: blank lines are decoration. Fewer: the first lines as they stand,
+    a blank one is an empty clue. Errors: InvalidPuzzle if neither gives the right number.
+    """
+    full = [line for line in lines if line[1]]
+    if len(full) == wanted:
+        return full
+    if len(full) < wanted <= len(lines) and not any(text for _, text in lines[wanted:]):
+        return lines[:wanted]
+    raise wrong(source, lines[0][0] if lines else 0, f"{wanted} lines of {what} clues", f"{len(full)} lines")
+
+
+def two_sizes(line: tuple[int, str], source: str, hope: str) -> tuple[int, int]:
+    """The two numbers of a header such as `W H`."""
+    words = line[1].split()
+    if len(words) != 2:
+        raise wrong(source, line[0], hope, line[1])
+    return number(words[0], source, line[0], hope), number(words[1], source, line[0], hope)
+
+
+def black_clues(lines: Lines, source: str) -> list[Clue]:
+    """A clue a line; numbers parted by blanks, tabs or commas."""
+    return [black_clue(text.replace(",", " ").split(), source, place) for place, text in lines]
+
+
+def sizes(height: int, width: int, source: str, line: int = 0) -> None:
+    """Errors: InvalidPuzzle for a grid that is empty or beyond the limits; nothing is allocated before."""
+    if min(height, width) < 1 or max(height, width) > MAX_LINE or height * width > MAX_CELLS:
+        raise wrong(
+            source,
+            line,
+            f"a width and a height from 1 to {MAX_LINE:,} and at most {MAX_CELLS:,} cells",
+            f"{width} wide and {height} high",
+        )
+
+
+def stem(source: str, index: int = 0) -> str:
+    """A name for a puzzle that has none: the file's name without folders and endings; `#index` if index is given."""
+    name = source.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    for ending in (".gz", ".txt"):
+        if name.lower().endswith(ending):
+            name = name[: -len(ending)]
+    head, dot, tail = name.rpartition(".")
+    if dot and head and tail.isalnum():
+        name = head
+    return f"{name}#{index}" if index else name
+
+
+def labelled(source: str, label: str, index: int, alone: bool) -> str:
+    """A name for a puzzle of a file with many: `FILE#LABEL`, or `FILE#INDEX`, or `FILE` for the only one."""
+    return f"{stem(source)}#{label or index}" if label or not alone else stem(source)
+
+
+def make(
+    rows: Sequence[Clue],
+    columns: Sequence[Clue],
+    source: str,
+    *,
+    palette: Palette = BLACK_AND_WHITE,
+    name: str = "",
+    index: int = 1,
+    metadata: Sequence[tuple[str, str]] = (),
+    goal: Grid | None = None,
+    warnings: Sequence[str] = (),
+) -> Puzzle:
+    """A puzzle; what it refuses is told with its source. A goal that breaks the clues becomes a warning."""
+    name = CONTROL.sub(" ", name) if name.strip() else stem(source)
+    try:
+        sizes(len(rows), len(columns), source)
+        if len(palette) > MAX_INKS + 1:
+            raise wrong(source, 0, f"at most {MAX_INKS:,} colours", len(palette))
+        puzzle = Puzzle(
+            tuple(rows), tuple(columns), palette, name, source, index, tuple(metadata), goal,
+            tuple(warnings),
+        )  # fmt: skip
+    except InvalidPuzzle as error:
+        message = str(error) if str(error).startswith(source) else f"{source}: {error}"
+        raise InvalidPuzzle(message, name=name, index=index) from None
+    doubt = goal_doubt(puzzle)
+    return replace(puzzle, warnings=(*puzzle.warnings, doubt)) if doubt else puzzle
+
+
+def goal_doubt(puzzle: Puzzle) -> str:
+    """Where the goal breaks the clues, or ""."""
+    if puzzle.goal is None:
+        return ""
+    for kind, clues, cells in (
+        ("row", puzzle.rows, puzzle.goal),
+        ("column", puzzle.columns, zip(*puzzle.goal, strict=True)),
+    ):
+        for place, (clue, line) in enumerate(zip(clues, cells, strict=True), start=1):
+            found = runs(line)
+            if found != clue:
+                wanted, seen = (" ".join(str(b.length) for b in c) or "0" for c in (clue, found))
+                return f"the goal breaks the clue of {kind} {place}: expected {wanted}, found {seen}"
+    return ""
+
+
+def used(palette: Palette, rows: Sequence[Clue], columns: Sequence[Clue], goal: Grid | None) -> tuple[Any, ...]:
+    """(palette, rows, columns, goal) without the inks that no clue and no goal cell uses: templates declare many."""
+    inks = {block.colour for clue in (*rows, *columns) for block in clue}
+    if goal is not None:
+        inks.update(cell for row in goal for cell in row)
+    kept = [0, *(c for c in range(1, len(palette)) if c in inks)]
+    if len(kept) == 1:
+        kept = [0, 1] if len(palette) > 1 else kept
+    if len(kept) == len(palette):
+        return palette, rows, columns, goal
+    place = {old: new for new, old in enumerate(kept)}
+
+    def turned(clues: Sequence[Clue]) -> tuple[Clue, ...]:
+        return tuple(tuple(Block(b.length, place[b.colour]) for b in clue) for clue in clues)
+
+    return (
+        tuple(palette[old] for old in kept),
+        turned(rows),
+        turned(columns),
+        None if goal is None else tuple(tuple(place[cell] for cell in row) for row in goal),
+    )
+
+
+def clues_of_goal(goal: Grid) -> tuple[tuple[Clue, ...], tuple[Clue, ...]]:
+    """Rows and columns that a picture shows."""
+    return tuple(runs(row) for row in goal), tuple(runs(column) for column in zip(*goal, strict=True))
+
+
+# What writers need.
+
+
+def only_one(puzzles: Iterable[Puzzle], title: str) -> Puzzle:
+    """The one puzzle of `puzzles`. Errors: InvalidPuzzle if there are none or several."""
+    found = list(puzzles)
+    if len(found) != 1:
+        raise InvalidPuzzle(f"{title} carries exactly one puzzle a file, found {len(found)}")
+    return found[0]
+
+
+def only_black(puzzle: Puzzle, title: str) -> Puzzle:
+    """Errors: InvalidPuzzle for a puzzle with more than one ink."""
+    if puzzle.n_colours != 2:
+        inks = ", ".join(colour.name for colour in puzzle.palette[1:6])
+        raise InvalidPuzzle(
+            f"{title} carries no colours, found {puzzle.n_colours - 1} inks ({inks}) in {puzzle.name!r}"
+        )
+    return puzzle
+
+
+def lengths(clue: Clue, gap: str = " ", empty: str = "0") -> str:
+    """`2 1`, or `0`."""
+    return gap.join([str(block.length) for block in clue]) or empty
+
+
+def letters(n_colours: int, letters: str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") -> list[str]:
+    """One short suffix for each colour of a palette, the background first: "", "a", "b", ... then "aa", "ab", ..."""
+    found = [""]
+    width = 1
+    while len(found) < n_colours:
+        for place in range(len(letters) ** width):
+            word = ""
+            for _ in range(width):
+                place, digit = divmod(place, len(letters))
+                word = letters[digit] + word
+            found.append(word)
+            if len(found) == n_colours:
+                break
+        width += 1
+    return found
