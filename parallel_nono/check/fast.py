@@ -1,0 +1,104 @@
+"""The rules for whole puzzle sets, jitted; written apart from the solver's kernels and sharing no code with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels import kernel
+
+
+@kernel(inner=True)
+def _fits(cells, first, step, count, n_colours, lengths, colours, block, end):
+    """Whether cells first, first + step, ... (`count` of them) show exactly the blocks from `block` up to `end`.
+
+    No branch depends on a cell: in noise a branch per run would be mispredicted once a run.
+    """
+    if block == end:
+        inks = 0
+        for place in range(count):
+            inks += cells[first + place * step] != 0
+        return inks == 0
+    last = end - 1
+    before, run = np.int64(0), np.int64(0)
+    bad = False
+    for place in range(count):
+        cell = np.int64(cells[first + place * step])
+        same = cell == before
+        ends = (not same) & (before != 0)
+        at = min(block, last)
+        bad |= cell >= n_colours
+        bad |= ends & ((block > last) | (lengths[at] != run) | (colours[at] != before))
+        block += np.int64(ends)
+        run = run * np.int64(same) + 1
+        before = cell
+    if before == 0:
+        return block == end and not bad
+    return block == last and lengths[last] == run and colours[last] == before and not bad
+
+
+@kernel
+def _check(heights, widths, n_colours, lines, blocks, lengths, colours, cells, cell_starts, wanted, wrong):
+    for puzzle in range(len(heights)):
+        wrong[puzzle] = -1
+        if not wanted[puzzle]:
+            continue
+        height = np.int64(heights[puzzle])
+        width = np.int64(widths[puzzle])
+        line = np.int64(lines[puzzle])
+        start = cell_starts[puzzle]
+        if lines[puzzle + 1] - line != height + width or cell_starts[puzzle + 1] - start != height * width:
+            wrong[puzzle] = 0  # another size: already the first line is not there
+            continue
+        for place in range(height + width):
+            is_row = place < height
+            first = start + (place * width if is_row else place - height)
+            step, count = (1, width) if is_row else (width, height)
+            begin = np.int64(blocks[line + place])
+            end = np.int64(blocks[line + place + 1])
+            if not _fits(cells, first, step, count, n_colours[puzzle], lengths, colours, begin, end):
+                wrong[puzzle] = place
+                break
+
+
+def check_set(
+    heights: np.ndarray,
+    widths: np.ndarray,
+    n_colours: np.ndarray,
+    lines: np.ndarray,
+    blocks: np.ndarray,
+    lengths: np.ndarray,
+    colours: np.ndarray,
+    cells: np.ndarray,
+    cell_starts: np.ndarray,
+    wanted: np.ndarray,
+) -> np.ndarray:
+    """For every puzzle of a set the first line (rows first, from 0) that its cells get wrong, or -1.
+
+    heights ... colours  the clues as in `puzzleset.Clues`.
+    cells        uint16, colour indices row by row, all puzzles after one another; an open or unknown colour is wrong.
+    cell_starts  int64[puzzles + 1], where the cells of each puzzle begin.
+    wanted       bool[puzzles], the puzzles to look at; the others get -1.
+    Returns      int32[puzzles].
+    """
+    wrong = np.empty(len(heights), np.int32)
+    _check(
+        _frozen(heights, np.int32),
+        _frozen(widths, np.int32),
+        _frozen(n_colours, np.int32),
+        _frozen(lines, np.int32),
+        _frozen(blocks, np.int32),
+        _frozen(lengths, np.int32),
+        _frozen(colours, np.uint16),
+        _frozen(cells, np.uint16),
+        _frozen(cell_starts, np.int64),
+        _frozen(wanted, np.bool_),
+        wrong,
+    )
+    return wrong
+
+
+def _frozen(array: np.ndarray, kind: type) -> np.ndarray:
+    """A read-only view, so that Arrow buffers and our own arrays are one type to Numba: compiled once."""
+    view: np.ndarray = np.ascontiguousarray(array, kind).view()
+    view.flags.writeable = False
+    return view

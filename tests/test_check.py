@@ -1,0 +1,227 @@
+"""The checkers: plain against brute force, fast against plain; answers as text against the plain alphabet."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from itertools import product
+
+import numpy as np
+import oracles
+import pyarrow as pa
+import pytest
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parallel_nono.check import check
+from parallel_nono.check.fast import check_set
+from parallel_nono.kernels.text import text_of, texts_of_set
+from parallel_nono.puzzle import BLACK_AND_WHITE, Block, Colour, Grid, Puzzle, letter, runs
+from parallel_nono.puzzleset import clues_of, set_of
+
+THREE = (*BLACK_AND_WHITE, Colour("red", "r", 0xFF0000))
+CORNER = Puzzle.of_grid([[1, 1, 0], [0, 0, 0], [1, 0, 0]])
+
+
+@st.composite
+def puzzles_with_grids(draw: st.DrawFn) -> tuple[Puzzle, Grid]:
+    """A puzzle and a grid of its size: its goal, its goal with a few cells changed, or anything."""
+    puzzle = draw(strategies.puzzles())
+    cell = st.integers(0, puzzle.n_colours)  # one past the palette, too
+    grid = draw(st.lists(st.lists(cell, min_size=puzzle.width, max_size=puzzle.width), min_size=puzzle.height,
+                         max_size=puzzle.height))  # fmt: skip
+    if puzzle.goal is not None and draw(st.booleans()):
+        grid = [list(row) for row in puzzle.goal]
+        for _ in range(draw(st.integers(0, 2))):
+            grid[draw(st.integers(0, puzzle.height - 1))][draw(st.integers(0, puzzle.width - 1))] = draw(cell)
+    return puzzle, tuple(map(tuple, grid))
+
+
+def line_named(message: str | None, puzzle: Puzzle) -> int:
+    """The line a message of the plain checker names, rows first, from 0; -1 for none."""
+    if message is None:
+        return -1
+    found = re.match(r"(row|column) (\d+)[,:]", message)
+    assert found, message
+    return int(found[2]) - 1 + (puzzle.height if found[1] == "column" else 0)
+
+
+def flat(grids: list[Grid]) -> tuple[np.ndarray, np.ndarray]:
+    cells = [[c for row in grid for c in row] for grid in grids]
+    starts = np.cumsum([0, *map(len, cells)])
+    return np.array([c for grid in cells for c in grid], np.uint16), starts
+
+
+@given(strategies.puzzles(most=3, most_colours=3))
+def test_check_accepts_exactly_the_answers_that_trying_all_finds(puzzle: Puzzle) -> None:
+    answers = set(oracles.grids_by_trying_all(puzzle))
+    rows = list(product(range(puzzle.n_colours), repeat=puzzle.width))
+    if len(rows) ** puzzle.height > 5000:
+        rows = rows[:: len(rows) // 12 + 1]
+    for grid in product(rows, repeat=puzzle.height):
+        assert (check(puzzle, grid) is None) == (grid in answers)
+    assert all(check(puzzle, grid) is None for grid in answers)
+
+
+@given(strategies.puzzles(most=4, most_colours=4))
+def test_the_two_oracles_find_the_same_answers(puzzle: Puzzle) -> None:
+    assert list(oracles.answers(puzzle)) == oracles.grids_by_trying_all(puzzle)
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ([[1, 1, 0], [0, 0, 0]], "expected 3 rows, found 2"),
+        ([[1, 1, 0], [0, 0], [1, 0, 0]], "row 2: expected 3 cells, found 2"),
+        ([[1, 1, 0], [0, 0, 2], [1, 0, 0]], "row 2, cell 3: expected a colour from 0 to 1, found 2"),
+        ([[1, 1, 0], [0, -1, 0], [1, 0, 0]], "row 2, cell 2: expected a colour from 0 to 1, found -1"),
+        ([[1, 0, 1], [0, 0, 0], [1, 0, 0]], "row 1: expected 2, found 1 1"),
+        ([[1, 1, 0], [0, 1, 0], [1, 0, 0]], "row 2: expected 0, found 1"),
+        ([[1, 1, 0], [0, 0, 0], [0, 0, 0]], "row 3: expected 1, found 0"),
+        ([[0, 1, 1], [0, 0, 0], [1, 0, 0]], "column 1: expected 1 1, found 1"),
+        ([[1, 1, 0], [0, 0, 0], [1, 0, 0]], None),
+    ],
+)
+def test_check_names_the_first_wrong_line_with_what_was_expected_and_found(
+    grid: list[list[int]], message: str | None
+) -> None:
+    assert check(CORNER, grid) == message
+
+
+def test_check_tells_colours_apart() -> None:
+    puzzle = Puzzle.of_grid([[1, 2, 2]], THREE)
+    assert check(puzzle, [[1, 2, 2]]) is None
+    assert check(puzzle, [[1, 1, 2]]) == "row 1: expected 1a 2b, found 2a 1b"
+    joined = Puzzle(((Block(1, 1), Block(1, 1)),), ((Block(1, 1),), (Block(1, 1),)), THREE)
+    assert check(joined, [[1, 1]]) == "row 1: expected 1a 1a, found 2a"
+
+
+@settings(max_examples=200)
+@given(st.lists(puzzles_with_grids(), min_size=1, max_size=6), st.data())
+def test_the_fast_checker_names_the_same_line_as_the_plain_one(pairs: list, data: st.DataObject) -> None:
+    batch = set_of(puzzle for puzzle, _ in pairs)
+    wanted = np.array(data.draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs))))
+    cells, starts = flat([grid for _, grid in pairs])
+    wrong = check_set(*clues_of(batch), cells, starts, wanted)
+    expected = [
+        line_named(check(puzzle, grid), puzzle) if w else -1 for (puzzle, grid), w in zip(pairs, wanted, strict=True)
+    ]
+    assert wrong.tolist() == expected
+
+
+def test_the_fast_checker_refuses_open_cells_and_cells_of_another_number() -> None:
+    batch = set_of([CORNER, CORNER, CORNER])
+    cells, _ = flat([((1, 1, 0), (0, 65535, 0), (1, 0, 0)), ((1, 1, 0), (0, 0, 0), (1, 0)), CORNER.goal or ()])
+    wrong = check_set(*clues_of(batch), cells, np.array([0, 9, 17, 26]), np.ones(3, bool))
+    assert wrong.tolist() == [1, 0, -1]
+
+
+def test_the_fast_checker_reads_a_slice_of_a_set() -> None:
+    puzzles = [Puzzle.of_grid([[1, 0, 1]]), CORNER, Puzzle.of_grid([[1], [0]])]
+    batch = set_of(puzzles).slice(1, 2)
+    cells, starts = flat([puzzle.goal for puzzle in puzzles[1:] if puzzle.goal])
+    assert check_set(*clues_of(batch), cells, starts, np.ones(2, bool)).tolist() == [-1, -1]
+
+
+def test_the_fast_checker_passes_over_rows_that_are_errors() -> None:
+    from parallel_nono.puzzle import InvalidPuzzle
+
+    batch = set_of([InvalidPuzzle("x:1: expected a puzzle, found nothing"), CORNER])
+    cells, starts = flat([(), CORNER.goal or ()])
+    assert check_set(*clues_of(batch), cells, starts, np.array([False, True])).tolist() == [-1, -1]
+
+
+def test_the_plain_checker_costs_no_numba() -> None:
+    code = "import sys, parallel_nono.check; assert not {'numba', 'numpy', 'pyarrow'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def palette_of(n_colours: int) -> tuple[Colour, ...]:
+    return (BLACK_AND_WHITE[0], *(Colour(f"ink{i}", "x", i) for i in range(1, n_colours)))
+
+
+@st.composite
+def coloured_grids(draw: st.DrawFn) -> tuple[Grid, int]:
+    n_colours = draw(st.sampled_from([2, 3, 5, 52, 53, 54, 70, 1338, 3000]))
+    height, width = draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    cell = st.one_of(st.integers(0, n_colours - 1), st.sampled_from([n_colours, 65535]))
+    return draw(st.tuples(*[st.tuples(*[cell] * width)] * height)), n_colours
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(coloured_grids(), st.booleans()), max_size=6))
+def test_answers_as_text_are_letters_joined_by_rows(pairs: list) -> None:
+    heights, widths, n_colours = (
+        np.array([f(grid, n) for (grid, n), _ in pairs], np.int32)
+        for f in (lambda g, n: len(g), lambda g, n: len(g[0]), lambda g, n: n)
+    )
+    cells, starts = flat([grid for (grid, _), _ in pairs])
+    text, offsets = texts_of_set(heights, widths, n_colours, cells, starts, np.array([w for _, w in pairs], bool))
+    column = pa.StringArray.from_buffers(len(pairs), pa.py_buffer(offsets), pa.py_buffer(text))
+    column.validate(full=True)
+    expected = [
+        "/".join("".join(letter(c, n) if c < n else "?" for c in row) for row in grid) if wanted else ""
+        for (grid, n), wanted in pairs
+    ]
+    assert column.to_pylist() == expected
+    for place, ((grid, n), _) in enumerate(pairs):
+        plain = text_of(cells[starts[place] : starts[place + 1]], len(grid), len(grid[0]), n)
+        assert plain == "/".join("".join(letter(c, n) if c < n else "?" for c in row) for row in grid)
+
+
+def test_every_colour_of_a_palette_has_a_letter_of_its_own() -> None:
+    for n in (2, 3, 53, 54, 1338):
+        letters = [letter(c, n) for c in range(n)]
+        assert len(set(letters)) == n
+        assert all(len(c) == 1 and c != "/" and c != "?" for c in letters)
+
+
+def test_the_oracle_of_lines_knows_the_contest_examples() -> None:
+    def shown(clue: list[int], cells: str) -> str:
+        sets = {"?": frozenset({0, 1}), "X": frozenset({1}), ".": frozenset({0})}
+        settled = oracles.settled_line(tuple(map(Block, clue)), tuple(sets[c] for c in cells))
+        if settled is None:
+            return "Impossible"
+        return "".join("?" if len(s) == 2 else ".X"[min(s)] for s in settled)
+
+    assert shown([3, 2, 5], "?" * 12) == "XXX.XX.XXXXX"
+    assert shown([3, 2, 5], "?" * 15) == "??????????XX???"
+    assert shown([1], "???") == "???"
+    assert shown([1], ".") == "Impossible"
+    assert shown([], "?X?") == "Impossible"
+    assert shown([2], "?.?.?") == "Impossible"
+    assert shown([3, 4], "?" * 10) == "??X???XX??"
+    assert shown([3], "?X????????") == "?XX?......"
+    assert shown([3], "???.?.????") == "???...????"
+    assert len(oracles.layouts(tuple(map(Block, [3, 2, 5])), 15)) == 20
+    a, b = Block(1, 1), Block(1, 2)
+    assert oracles.layouts((a, b), 2) == ((1, 2),)
+    assert oracles.layouts((a, a), 2) == ()
+    assert oracles.layouts((Block(2, 1), Block(2, 1)), 5) == ((1, 1, 0, 1, 1),)
+    assert len(oracles.layouts((a, b, a), 4)) == 4
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "pictures", "sets", "unique", "line_solvable", "most"),
+    [(2, 2, 16, 15, 14, 14, 2), (3, 3, 512, 445, 384, 384, 6), (4, 4, 65_536, 58_196, 52_362, 51_234, 24)],
+)
+def test_the_oracles_count_all_pictures_of_a_size_as_published(
+    height: int, width: int, pictures: int, sets: int, unique: int, line_solvable: int, most: int
+) -> None:
+    counts = oracles.clue_sets(height, width)
+    assert sum(counts.values()) == pictures
+    assert len(counts) == sets
+    assert max(counts.values()) == most
+    singles = [Puzzle(*clues) for clues, n in counts.items() if n == 1]
+    assert len(singles) == unique
+    assert sum(map(oracles.is_line_solvable, singles)) == line_solvable
+
+
+@given(strategies.grids(most=8))
+def test_runs_of_the_library_are_the_runs_of_the_checker(grid: Grid) -> None:
+    from parallel_nono.check.plain import _shown
+
+    for row in grid:
+        assert [tuple(block) for block in runs(row)] == _shown(row)
