@@ -300,7 +300,7 @@ def digests(clues: Clues) -> list[str]:
     from .kernels.canonical import canonical_words
 
     words, starts = canonical_words(*clues)
-    view = memoryview(words.view(np.uint8))
+    view = words.view(np.uint8).data
     bounds = (starts * 4).tolist()
     blake2b = hashlib.blake2b
     return [blake2b(view[a:b], digest_size=16).hexdigest() if a != b else "" for a, b in pairwise(bounds)]

@@ -25,7 +25,7 @@ Written by scripts/make_words.py; change it there.
 from __future__ import annotations
 
 from . import kernel
-from .bits import FULL, U0, U1, U63, U64, U, leading_zeros, reverse_bits
+from .bits import FULL, U0, U1, U63, U, leading_zeros, reverse_bits
 
 '''
 
@@ -182,7 +182,9 @@ def settle(size: int) -> str:
     for level in range(LEVELS - 2, -1, -1):
         for word in every:
             shift = f"U({1 << level})"
-            out(f"ends{word} |= {right('ends', word, shift)} | words[scratch + U({ends_by_level + level * size + word})]")
+            out(
+                f"ends{word} |= {right('ends', word, shift)} | words[scratch + U({ends_by_level + level * size + word})]"
+            )
     for word in every:
         out(f"words[scratch + U({word})], words[scratch + U({size + word})] = may{word}, ends{word}")
     lost = " | ".join(f"({mask(word)} & ~(may{word} | ends{word}))" for word in every)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,9 @@ import numba
 SOURCES = sorted(
     path for folder in (Path(__file__).parent, Path(__file__).parent.parent / "check") for path in folder.glob("*.py")
 )
+
+
+MONTH = 30 * 24 * 3600.0
 
 
 def _sources_hash() -> str:
@@ -51,7 +56,19 @@ def _cache_folder() -> Path | None:
         bases.append((Path(cache_home) if cache_home else Path.home() / ".cache") / "pnono")
     bases.append(Path(tempfile.gettempdir()) / f"pnono-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
     name = f"kernels-{_sources_hash()}"
-    return next((base / name for base in bases if _usable(base) and _usable(base / name)), None)
+    base = next((base for base in bases if _usable(base) and _usable(base / name)), None)
+    if base is None:
+        return None
+    _drop_old(base, keep=name)
+    return base / name
+
+
+def _drop_old(base: Path, keep: str) -> None:
+    """Remove what other versions of the sources left behind and nobody has used for a month."""
+    for folder in base.glob("kernels-*"):
+        with contextlib.suppress(OSError):  # another process may be at it
+            if folder.name != keep and folder.stat().st_mtime < time.time() - MONTH:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 CACHE_FOLDER = _cache_folder()
@@ -69,7 +86,7 @@ OPTIONS: dict[str, Any] = {
 
 def is_compiled() -> bool:
     """True when an earlier start left compiled kernels behind, so that this one need not say it compiles."""
-    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob("*/solve.*.nbi"))
+    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob("*/solve.solve-*.nbi"))
 
 
 def kernel(function: Callable[..., Any] | None = None, *, inner: bool = False, inline: bool = False) -> Any:

@@ -153,6 +153,16 @@ def leftmost(words, numbers, background, n, lengths, first, step, k, plane, apar
             numbers[U(at + j)] = uncovered - lengths[U(first + step * j)] + 1
 
 
+@kernel(inline=True)
+def smeared_up(bits, length):
+    """A word or'ed with itself shifted up by 1 .. length - 1, by doubling."""
+    have = U1
+    while have + have <= length:
+        bits |= bits << have
+        have += have
+    return bits | (bits << (length - have))
+
+
 @kernel(inner=True)
 def sweep(words, numbers, background, lengths, first, step, k, plane, apart, at, window, place, starts, gaps):
     """Which starts and gap cells agree with everything before them.
@@ -167,7 +177,42 @@ def sweep(words, numbers, background, lengths, first, step, k, plane, apart, at,
             words[U(starts + here)], words[U(gaps + here)] = U1, U1
             words[U(starts + here + 1)], words[U(gaps + here + 1)] = U0, U0
             continue
-        length, start, run = lengths[U(first + step * j)], numbers[U(at + j)], numbers[U(plane + j)]
+        length, start, run = np.int64(lengths[U(first + step * j)]), numbers[U(at + j)], numbers[U(plane + j)]
+        # Seeds of the gap: first cells behind block j - 1; they flow right through background by the carry.
+        distance, before, size_before, touching = 0, 0, 0, False
+        if j > 0:
+            distance = start - 1 - numbers[U(at + j - 1)] - lengths[U(first + step * (j - 1))]
+            before = starts + numbers[U(place + j - 1)]
+            size_before = numbers[U(window + j - 1)]
+            touching = numbers[U(apart + j)] == 0
+        if n <= 64:  # most windows: all in one word
+            mask = FULL >> U(64 - n)
+            free = ~word_at(words, run, start + length - 1) & mask
+            if free == U0:
+                free = mask
+            elif length >= n:
+                free = (free & (U0 - free)) - U1
+            else:
+                free = ~smeared_up(free, U(length)) & mask
+            gap = mask
+            if j > 0:
+                seeds = U1
+                if distance < 0:  # the blocks touch in the leftmost layout
+                    seeds = words[U(before)] << U1
+                elif distance < size_before:
+                    seeds |= word_at(words, before, distance)
+                white = word_at(words, background, start - 1) & mask
+                seeds &= white
+                gap = white & (((white + seeds) ^ white) | seeds)
+                words[U(gaps + here)] = gap
+                if touching and distance + 1 < size_before:
+                    gap |= word_at(words, before, distance + 1)
+                free &= gap
+            else:
+                words[U(gaps + here)] = gap
+            words[U(starts + here)] = free
+            words[U(starts + here + 1)], words[U(gaps + here + 1)] = U0, U0
+            continue
         size = (n + 63) >> 6
         last_mask = FULL >> U((size << 6) - n)
         # Bit i of `bad`: a start at s + i is blocked. Only cells behind the leftmost layout's can block.
@@ -190,13 +235,6 @@ def sweep(words, numbers, background, lengths, first, step, k, plane, apart, at,
                     words[U(bad + word)] = ~((blocked & (U0 - blocked)) - U1)
         elif hit:
             smear_up(words, bad, size, length)
-        # `seeds`: first gap cells behind block j - 1; they flow right through background by the carry.
-        distance, before, size_before, touching = 0, 0, 0, False
-        if j > 0:
-            distance = start - 1 - numbers[U(at + j - 1)] - lengths[U(first + step * (j - 1))]
-            before = starts + numbers[U(place + j - 1)]
-            size_before = numbers[U(window + j - 1)]
-            touching = numbers[U(apart + j)] == 0
         carry = U0
         for word in range(size):
             free = ~words[U(bad + word)]
@@ -329,18 +367,22 @@ def join_block(words, numbers, lengths, colours, first, k, n, j, desk, at):
     if length >= window:  # its leftmost and rightmost places overlap or touch
         set_bits(words, ink, start, last + length - 1)
     else:
+        starts, strats = desk.starts + here, desk.strats + here
         size = (window + 63) >> 6
         low = U((size << 6) - window)
-        starts, strats = desk.starts + here, desk.strats + here
-        for word in range(size):
-            bits = reverse_bits(words[U(strats + size - 1 - word)]) >> low
-            if low != U0 and word + 1 < size:
-                bits |= reverse_bits(words[U(strats + size - 2 - word)]) << (U64 - low)
-            words[U(starts + word)] &= bits
-        smear_up(words, starts, size, length)
-        words[U(starts + size - 1)] &= FULL >> low
-        for word in range(size):
-            or_bits(words, ink, start + (word << 6), words[U(starts + word)])
+        if size == 1:
+            bits = words[U(starts)] & (reverse_bits(words[U(strats)]) >> low)
+            or_bits(words, ink, start, smeared_up(bits, U(length)) & (FULL >> low))
+        else:
+            for word in range(size):
+                bits = reverse_bits(words[U(strats + size - 1 - word)]) >> low
+                if low != U0 and word + 1 < size:
+                    bits |= reverse_bits(words[U(strats + size - 2 - word)]) << (U64 - low)
+                words[U(starts + word)] &= bits
+            smear_up(words, starts, size, length)
+            words[U(starts + size - 1)] &= FULL >> low
+            for word in range(size):
+                or_bits(words, ink, start + (word << 6), words[U(starts + word)])
         set_bits(words, ink, last, last + length - 1)
     gap = desk.out
     if j == 0:

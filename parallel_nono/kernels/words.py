@@ -6,7 +6,7 @@ Written by scripts/make_words.py; change it there.
 from __future__ import annotations
 
 from . import kernel
-from .bits import FULL, U0, U1, U63, U64, U, leading_zeros, reverse_bits
+from .bits import FULL, U0, U1, U63, U, leading_zeros, reverse_bits
 
 
 @kernel(inner=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import _make_callable
 from ..attempt import Limits, Result
 
 if TYPE_CHECKING:
@@ -28,3 +29,6 @@ def __getattr__(name: str) -> Any:
 
         return solve_set
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+_make_callable(__name__)

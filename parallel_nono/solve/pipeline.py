@@ -51,6 +51,9 @@ LINES_ONLY = 1 << LINE
 MOST_PROBES = 1 << 16
 """Probes in the stage of that name; a puzzle that wants more is better served by what comes after."""
 
+FIRST_LEVELS = 64
+"""Levels of search that there is room for at first; what goes deeper starts again with eight times as many."""
+
 MOST_KEPT = 10_000
 """Answers kept of one puzzle, whatever Limits.answers says."""
 
@@ -242,28 +245,31 @@ class _Run:
         if not _deep.loaded and self.bits != LINES_ONLY:
             # Most puzzles need no more than lines: probing and search are compiled when the first one does.
             bits, self.bits = self.bits, LINES_ONLY
-            self.call(order, 64, wanted)
+            self.call(order, FIRST_LEVELS, wanted)
             self.bits = bits
             order = order[self.out.status[order] == OPEN]
             if not len(order) or self.aborted:
                 return
             _deep.load()
-        self.call(order, 64, wanted)
+        self.call(order, FIRST_LEVELS, wanted)
         for p in order[self.out.status[order] == FULL_STACK]:
-            levels = 64
-            while self.out.status[p] == FULL_STACK and not self.aborted:
-                levels *= 8
-                self.call(np.array([p]), levels, wanted)
+            self.alone(p, 8 * FIRST_LEVELS, wanted)
         if self.limits.answers > 2:
             for p in order[self.out.found[order] > 2]:
-                if self.aborted:
-                    break
                 keep = min(int(self.out.found[p]), self.limits.answers, MOST_KEPT)
                 cells = slice(self.out.starts[p], self.out.starts[p + 1])
                 more = np.zeros((keep - 2, cells.stop - cells.start), np.uint16)
-                self.call(np.array([p]), 64, wanted, more)
+                self.alone(p, FIRST_LEVELS, wanted, more)
                 kept = min(keep, int(self.out.found[p]))
                 self.answers[int(p)] = np.concatenate([self.out.cells[:, cells], more])[:kept]
+
+    def alone(self, p: int, levels: int, wanted: int, more: np.ndarray | None = None) -> None:
+        """Solve one puzzle by itself, with more and more levels of search until they are enough."""
+        while not self.aborted:
+            self.call(np.array([p]), levels, wanted, more)
+            if self.out.status[p] != FULL_STACK:
+                return
+            levels *= 8
 
     def call(self, order: np.ndarray, levels: int, wanted: int, more: np.ndarray | None = None) -> None:
         clues, out = self.clues, self.out
@@ -306,7 +312,7 @@ class _Run:
             numbers += sizes.table_numbers(planes, heights + widths, blocks.astype(np.int64))
         elif self.colour:
             scratch = sizes.colour_scratch(int(planes.max()))
-            numbers += heights + widths + 1
+            numbers += sizes.table_numbers(0, heights + widths, 0)
         depth = np.minimum(cells + 2, levels)
         words = DIRTY + 2 * line_words + reach + scratch + (LEVELS + depth) * state + 2
         return scratch, int(words.max()), int(numbers.max())

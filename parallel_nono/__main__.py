@@ -1,0 +1,5 @@
+"""`python -m parallel_nono` is `pnono`."""
+
+from .cli import main
+
+main()

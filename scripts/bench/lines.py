@@ -1,0 +1,305 @@
+"""Single lines: nanoseconds a visit, beside the prototypes' kernels and a plain dynamic programme, on the same states.
+
+    python scripts/bench/lines.py ../shared/yardstick
+
+Up to 64 cells the states are recorded from real propagation of puzzles at density 0.5 and replayed; longer lines are
+random lines at density 0.5 of which 30 % of the cells are known. CPU times of one thread, medians of nine replays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parallel_nono.kernels import kernel
+from parallel_nono.kernels.bits import U0, U1, U, lowest_bit
+from parallel_nono.kernels.board import DIRTY, all_waiting, board_of, forget_visits, open_planes
+from parallel_nono.kernels.colour import settle_colour
+from parallel_nono.kernels.narrow import settle_narrow
+from parallel_nono.kernels.sizes import BLOCK_TABLES, line_scratch
+from parallel_nono.kernels.wide import visit_line
+from parallel_nono.kernels.windows import Desk, settle_windows
+from parallel_nono.kernels.words import settle_2, settle_3
+from parallel_nono.puzzle import Puzzle, runs
+from parallel_nono.puzzleset import clues_of, plain_palette, set_of
+
+ROUNDS = 9
+
+
+@kernel
+def record(
+    heights, widths, n_colours, lines, blocks, lengths, colours, words, numbers, scratch, states, firsts, counts
+):
+    """Propagate every puzzle by sweeps and note each visit: the planes before it and the blocks of the line."""
+    visits = 0
+    for p in range(len(heights)):
+        board = board_of(p, heights, widths, n_colours, lines, blocks, lengths, colours, scratch)
+        forget_visits(numbers, board)
+        open_planes(words, board.stack, board)
+        all_waiting(words, board)
+        busy = True
+        while busy:
+            busy = False
+            for word in range(2):
+                while words[U(DIRTY + word)]:
+                    busy = True
+                    i = np.int64(lowest_bit(words[U(DIRTY + word)]))
+                    words[U(DIRTY + word)] &= words[U(DIRTY + word)] - U1
+                    line = i + word * board.height
+                    if visits < len(firsts):
+                        for c in range(board.n_colours):
+                            states[visits, c] = words[U(board.stack + line * board.n_colours + c)]
+                        firsts[visits] = blocks[board.line + line]
+                        counts[visits] = blocks[board.line + line + 1] - firsts[visits]
+                        visits += 1
+                    numbers[U(24 + board.height + board.width + 3 * board.height * board.width)] += 1
+                    if not visit_line(words, numbers, board, board.stack, line):
+                        busy = False
+                        words[DIRTY], words[DIRTY + 1] = U0, U0
+    return visits
+
+
+@kernel
+def replay_narrow(states, firsts, counts, lengths, n, words):
+    total = U0
+    for i in range(len(firsts)):
+        start = U(firsts[i])
+        white, black = settle_narrow(lengths, start, start + U(counts[i]), U(n), states[i, 0], states[i, 1], words)
+        total ^= white ^ black
+    return total
+
+
+@kernel
+def replay_colour(states, firsts, counts, lengths, colours, n, n_colours, words):
+    total = 0
+    for i in range(len(firsts)):
+        for c in range(n_colours):
+            words[c] = states[i, c]
+        start = U(firsts[i])
+        total += settle_colour(lengths, colours, start, start + U(counts[i]), U(n), words, U0, U(n_colours))
+    return total
+
+
+@kernel
+def replay_words(states, firsts, counts, lengths, n, size, words):
+    total = 0
+    for i in range(len(firsts)):
+        for w in range(2 * size):
+            words[w] = states[i, w]
+        start = U(firsts[i])
+        stop = start + U(counts[i])
+        if size == 2:
+            total += settle_2(lengths, start, stop, U(n), words, U0, U(16))
+        else:
+            total += settle_3(lengths, start, stop, U(n), words, U0, U(16))
+    return total
+
+
+@kernel
+def replay_windows(states, firsts, counts, lengths, colours, n, size, desk, words, numbers):
+    total = 0
+    for i in range(len(firsts)):
+        for w in range(2 * size):
+            words[w] = states[i, w]
+        k = np.int64(counts[i])
+        for j in range(2 * k):
+            numbers[j] = 0
+        total += settle_windows(
+            words, numbers, lengths, colours, np.int64(firsts[i]), k, n, np.int64(0), size, desk, np.int64(0), k
+        )
+    return total
+
+
+def nanoseconds(call: Any, visits: int) -> float:
+    call()
+    times = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return statistics.median(times) / visits * 1e9
+
+
+def frozen(*arrays: np.ndarray) -> None:
+    for array in arrays:
+        array.flags.writeable = False
+
+
+def recorded(n: int, n_colours: int, puzzles: int) -> tuple[Any, ...]:
+    """(states, firsts, counts, clues) of the visits to the lines of random puzzles."""
+    rng = np.random.RandomState(n)
+    grids = [(rng.random_sample((n, n)) < 0.5) * rng.randint(1, n_colours, (n, n)) for _ in range(puzzles)]
+    clues = clues_of(set_of([Puzzle.of_grid(grid, plain_palette(n_colours)) for grid in grids]))
+    frozen(clues.blocks, clues.lengths, clues.colours)
+    most = 60 * puzzles * n
+    states, firsts, counts = np.zeros((most, n_colours), np.uint64), np.zeros(most, np.int64), np.zeros(most, np.int64)
+    words, numbers = np.zeros(1 << 18, np.uint64), np.zeros(1 << 18, np.int64)
+    visits = record(*clues, words, numbers, 1 << 16, states, firsts, counts)
+    return states[:visits], firsts[:visits], counts[:visits], clues
+
+
+def partly_known(n: int, lines: int) -> tuple[Any, ...]:
+    """(states, firsts, counts, lengths) of random black-white lines with 30 % of their cells known."""
+    rng = np.random.RandomState(n)
+    size = (n + 63) // 64
+    states, firsts, counts, lengths = np.zeros((lines, 2 * size), np.uint64), [], [], []
+    for i in range(lines):
+        cells = (rng.random_sample(n) < 0.5).astype(int)
+        known = rng.random_sample(n) < 0.3
+        firsts.append(len(lengths))
+        clue = [length for length, _ in runs(cells.tolist())]
+        counts.append(len(clue))
+        lengths += clue
+        for colour in (0, 1):
+            bits = np.zeros(64 * size, np.uint8)
+            bits[:n] = ~known | (cells == colour)
+            states[i, colour * size : (colour + 1) * size] = np.packbits(bits, bitorder="little").view(np.uint64)
+    return states, np.array(firsts), np.array(counts), np.array(lengths, np.int32)
+
+
+def desk_for(n: int, k: int) -> tuple[Desk, int]:
+    """A desk for lines of up to k blocks, and the words it takes."""
+    size = (n + 63) // 64
+    first = 2 * size + 2
+    scratch = int(line_scratch(2, np.array(k), np.array(n), np.array(size)))
+    arenas = first + 4 * (size + 1)
+    length, each = (first + scratch - arenas) // 4, k + 1
+    desk = Desk(
+        *(first, first + 2 * (size + 1), size + 1),
+        *(arenas + i * length for i in range(4)),
+        *(2 * k + i * each for i in range(BLOCK_TABLES)),
+        2 * k + BLOCK_TABLES * each,
+    )
+    return desk, first + scratch
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("yardstick", type=Path, help="folder of the prototypes")
+    sys.path.insert(0, str(parser.parse_args().yardstick.resolve()))
+    import big2
+    import col64
+    import small
+    import wfix
+    from numba import njit
+
+    @njit(_nrt=False)
+    def yard_narrow(states, firsts, counts, lengths, n, full, scratch):  # type: ignore[no-untyped-def]
+        total = U0
+        for i in range(len(firsts)):
+            black, white = full & ~states[i, 0], full & ~states[i, 1]
+            a, b = small.line64t(lengths, U(firsts[i]), U(counts[i]), U(n), black, white, scratch)
+            total ^= a ^ b
+        return total
+
+    @njit(_nrt=False)
+    def yard_colour(states, firsts, counts, lengths, colours, n, n_colours, flat, scratch):  # type: ignore[no-untyped-def]
+        total = 0
+        for i in range(len(firsts)):
+            for c in range(n_colours):
+                flat[c] = states[i, c]
+            total += col64.col64_call(
+                lengths, colours, U(firsts[i]), U(counts[i]), U(n), n_colours - 1, flat, U0, scratch
+            )
+        return total
+
+    @njit(_nrt=False)
+    def plain(states, firsts, counts, lengths, colours, n, n_colours, cell, run, pre, suf, out, dif):  # type: ignore[no-untyped-def]
+        total = 0
+        for i in range(len(firsts)):
+            for x in range(n):
+                cell[x] = U0
+                for c in range(n_colours):
+                    size = (n + 63) >> 6
+                    cell[x] |= ((states[i, c * size + (x >> 6)] >> U(x & 63)) & U1) << U(c)
+            total += col64.col_dp(lengths, colours, U(firsts[i]), counts[i], n, cell, run, pre, suf, out, dif)
+        return total
+
+    def plain_room(n: int, k: int, n_colours: int) -> tuple[np.ndarray, ...]:
+        table = (k + 1) * (n + 1)
+        return (
+            np.zeros(n, np.uint64),
+            np.zeros(n_colours * (n + 1), np.int64),
+            np.zeros(table, np.uint8),
+            np.zeros(table, np.uint8),
+            np.zeros(n, np.uint64),
+            np.zeros(n + 1, np.int64),
+        )
+
+    words, numbers = np.zeros(1 << 22, np.uint64), np.zeros(1 << 20, np.int64)
+    for n in (10, 25, 30, 64):
+        states, firsts, counts, clues = recorded(n, 2, 40)
+        short, full = clues.lengths.astype(np.uint16), U((1 << n) - 1)
+        ours = nanoseconds(lambda: replay_narrow(states, firsts, counts, clues.lengths, n, words), len(firsts))
+        theirs = nanoseconds(lambda: yard_narrow(states, firsts, counts, short, n, full, words), len(firsts))
+        room = plain_room(n, int(counts.max()), 2)
+        dp = nanoseconds(lambda: plain(states, firsts, counts, short, clues.colours, n, 2, *room), len(firsts))
+        print(
+            f"black-white n={n:4d}  ours {ours:8.1f} ns  prototype {theirs:8.1f}  plain {dp:9.0f} ({dp / ours:.0f}x)",
+            flush=True,
+        )
+    for n in (25, 64):
+        states, firsts, counts, clues = recorded(n, 5, 20)
+        ours = nanoseconds(
+            lambda: replay_colour(states, firsts, counts, clues.lengths, clues.colours, n, 5, words), len(firsts)
+        )
+        flat = np.zeros(64, np.uint64)
+        theirs = nanoseconds(
+            lambda: yard_colour(states, firsts, counts, clues.lengths, clues.colours, n, 5, flat, words), len(firsts)
+        )
+        print(f"4 inks      n={n:4d}  ours {ours:8.1f} ns  prototype {theirs:8.1f}", flush=True)
+    for n, lines in ((100, 400), (150, 300), (1000, 60), (5000, 12)):
+        states, firsts, counts, lengths = partly_known(n, lines)
+        size, k = (n + 63) // 64, int(counts.max())
+        frozen(lengths)
+        if size <= 3:
+            ours = nanoseconds(lambda: replay_words(states, firsts, counts, lengths, n, size, words), lines)
+            short, out = lengths.astype(np.uint16), np.zeros(16, np.uint64)
+            call = {2: wfix.line2, 3: wfix.line3}[size]
+            known = [[U((1 << min(64, n - 64 * (w % size))) - 1) & ~row[w] for w in range(2 * size)] for row in states]
+
+            def theirs_call() -> None:
+                for i in range(lines):
+                    call(short, U(firsts[i]), U(counts[i]), U(n), *known[i], words, out)
+
+            theirs = nanoseconds(theirs_call, lines)
+            note = "with a Python call a line"
+        else:
+            colours = np.ones(len(lengths), np.uint16)
+            frozen(colours)
+            desk, need = desk_for(n, k)
+            assert need < len(words)
+            ours = nanoseconds(
+                lambda: replay_windows(states, firsts, counts, lengths, colours, n, size, desk, words, numbers), lines
+            )
+            a, iw, arenas, _ = big2.make_scratch(n, k)
+            longs = np.append(lengths.astype(np.int64), 0)
+            turned = longs.copy()
+            for i in range(lines):
+                turned[firsts[i] : firsts[i] + counts[i]] = longs[firsts[i] : firsts[i] + counts[i]][::-1]
+            bounds, sdnuob = np.zeros(len(longs), np.int64), np.zeros(len(longs), np.int64)
+            guard = size + 3
+            masks = np.full(size, 0xFFFFFFFFFFFFFFFF, np.uint64)
+            masks[-1] = U((1 << (n - 64 * (size - 1))) - 1) if n % 64 else masks[-1]
+
+            def theirs_call() -> None:
+                bounds[:] = 0
+                sdnuob[:] = 0
+                for i in range(lines):
+                    a[:size], a[guard : guard + size] = masks & ~states[i, :size], masks & ~states[i, size:]
+                    a[size:guard], a[guard + size : 2 * guard] = 0, 0
+                    big2.line_big(a, longs, turned, bounds, sdnuob, U(firsts[i]), iw, n, int(counts[i]), size, arenas)
+
+            theirs = nanoseconds(theirs_call, lines)
+            note = "bounds cold"
+        print(f"black-white n={n:4d}  ours {ours:8.0f} ns  prototype {theirs:8.0f} ({note})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
