@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -208,28 +208,64 @@ class SetBuilder:
         clues = Clues(heights, widths, np.array(self.n_colours, np.int32), lines, blocks, lengths, colours)
 
         def nested(values: np.ndarray) -> pa.Array:
-            inner = pa.ListArray.from_arrays(pa.array(blocks), pa.array(values))
-            return pa.ListArray.from_arrays(pa.array(lines), inner)
+            inner = pa.ListArray.from_arrays(numbers_array(blocks), numbers_array(values))
+            return pa.ListArray.from_arrays(numbers_array(lines), inner)
 
         return pa.RecordBatch.from_arrays(
             [
-                pa.array(self.names, pa.string()),
-                pa.array(self.sources, pa.string()),
-                pa.array(self.indexes, pa.int32()),
-                pa.array(digests(clues), pa.string()),
-                pa.array(heights),
-                pa.array(widths),
-                pa.array(clues.n_colours),
+                strings_array(self.names),
+                strings_array(self.sources),
+                numbers_array(np.array(self.indexes, np.int32)),
+                strings_array(digests(clues)),
+                numbers_array(heights),
+                numbers_array(widths),
+                numbers_array(clues.n_colours),
                 nested(lengths),
                 nested(colours),
-                pa.array(self.palettes, pa.list_(COLOUR)),
-                pa.array(self.goals, pa.list_(pa.uint16())),
-                pa.array(self.metadata, pa.string()),
-                pa.array(self.warnings, pa.string()),
-                pa.array(self.errors, pa.string()),
+                _lists(self.palettes, _colours),
+                _lists(self.goals, lambda cells: numbers_array(np.array(cells, np.uint16))),
+                strings_array(self.metadata),
+                strings_array(self.warnings),
+                strings_array(self.errors),
             ],
             schema=SCHEMA,
         )
+
+
+# pyarrow.array does this too, but looks for pandas first, whose import takes longer than most runs.
+
+
+def numbers_array(values: np.ndarray) -> pa.Array:
+    """An array of numbers or of booleans, without a copy (of numbers)."""
+    if values.dtype == np.bool_:
+        packed = np.packbits(values, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(packed)])
+    values = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+
+
+def strings_array(values: Sequence[str]) -> pa.Array:
+    """A string array."""
+    encoded = [value.encode() for value in values]
+    offsets = _offsets(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+    return pa.StringArray.from_buffers(len(values), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+
+
+def _lists(values: Sequence[Sequence[Any] | None], array: Callable[[list[Any]], pa.Array]) -> pa.Array:
+    """A list array; None is null. `array` makes the values of all lists."""
+    lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
+    missing = np.fromiter((value is None for value in values), np.bool_, len(values))
+    flat = array([item for value in values if value is not None for item in value])
+    return pa.ListArray.from_arrays(numbers_array(_offsets(lengths)), flat, mask=numbers_array(missing))
+
+
+def _colours(colours: list[dict[str, Any]]) -> pa.Array:
+    """A struct array of palette colours."""
+    names, chars = ([colour[key] for colour in colours] for key in ("name", "char"))
+    rgb = np.fromiter((colour["rgb"] for colour in colours), np.uint32, len(colours))
+    return pa.StructArray.from_arrays(
+        [strings_array(names), strings_array(chars), numbers_array(rgb)], fields=list(COLOUR)
+    )
 
 
 def _offsets(counts: np.ndarray) -> np.ndarray:

@@ -116,6 +116,9 @@ SEARCH = types.int64(
 )
 """probe, propagate, words, numbers, board, wanted, most_nodes, cells, at, more -> status, see search.search."""
 
+ONE_ROUND, CLOSURE = np.int64(0), np.int64(1)
+"""How thorough probing is: the frontier once; or again and again, then everywhere, until no probe teaches anything."""
+
 NO_END = np.int64(1) << 62
 """More probes or nodes than anybody counts."""
 

@@ -248,7 +248,7 @@ def probe(propagate, words, numbers, board, base, most, thorough):
     """Probe the open cells: the frontier first, then all of them.
 
     most      probes at most; what is known by then stands.
-    thorough  go on until no probe teaches anything; if not, the frontier once, which is enough to choose a branch.
+    thorough  CLOSURE: go on until no probe teaches anything; ONE_ROUND: the frontier once, enough to choose a branch.
     Returns  SOLVED, CONTRADICTION, LATE, or OPEN with the best branch at numbers[ROW], [COLUMN], [COLOUR].
     """
     last = numbers[N_PROBES] + most

@@ -7,6 +7,7 @@ import numpy as np
 from . import function_value
 from .board import (
     BEFORE,
+    CLOSURE,
     COLOUR,
     COLUMN,
     CONTRADICTION,
@@ -20,6 +21,7 @@ from .board import (
     N_BRANCHES,
     N_CONFLICTS,
     NO_END,
+    ONE_ROUND,
     OPEN,
     ROW,
     SEARCH,
@@ -62,7 +64,9 @@ def search(probe, propagate, words, numbers, board, wanted, most_nodes, cells, a
             nodes += 1
             if nodes > most_nodes:
                 return SPENT
-            verdict = probe(propagate, words, numbers, board, base, NO_END, np.int64(nodes > CHEAP_NODES))
+            verdict = probe(
+                propagate, words, numbers, board, base, NO_END, CLOSURE if nodes > CHEAP_NODES else ONE_ROUND
+            )
         fresh = True
         if verdict == LATE:
             return LATE

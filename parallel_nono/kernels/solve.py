@@ -12,6 +12,7 @@ import numpy as np
 from . import function_value, kernel
 from .bits import load_int64, nanoseconds
 from .board import (
+    CLOSURE,
     CONTRADICTION,
     COUNTS,
     DEADLINE,
@@ -141,7 +142,7 @@ def solve(
         if status == OPEN and stages & 12:
             forget_probes(numbers, board)
             stage = PROBE if stages & 4 else SEARCH
-            status = probe(propagate, words, numbers, board, base, most_probes if stages & 4 else NO_END, 1)
+            status = probe(propagate, words, numbers, board, base, most_probes if stages & 4 else NO_END, CLOSURE)
             numbers[WITNESS] = -1
             if status != CONTRADICTION:
                 left = open_cells(words, base, board)
