@@ -27,6 +27,6 @@ def line_scratch(n_colours: int, blocks: np.ndarray, slack: np.ndarray, words: n
     return np.maximum(by_windows, 64 + 6 * (blocks + 1))  # settle_3 takes 63 words and six a block
 
 
-def table_numbers(n_colours: np.ndarray, lines: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Numbers that the tables of wide puzzles take."""
+def table_numbers(n_colours: np.ndarray | int, lines: np.ndarray, blocks: np.ndarray | int) -> np.ndarray:
+    """Numbers that the tables of puzzles take (see board.tables_of)."""
     return 2 + 2 * lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + n_colours

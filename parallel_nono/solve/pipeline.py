@@ -35,6 +35,7 @@ from ..kernels.board import (
     NO_END,
     OPEN,
     SOLVED,
+    SPENT,
     STOP,
     WITNESS,
 )
@@ -53,6 +54,9 @@ MOST_PROBES = 1 << 16
 
 FIRST_LEVELS = 64
 """Levels of search that there is room for at first; what goes deeper starts again with eight times as many."""
+
+MOST_STACK_WORDS = 1 << 27
+"""Words (1 GiB) of the first levels together; huge puzzles begin with fewer of them."""
 
 MOST_KEPT = 10_000
 """Answers kept of one puzzle, whatever Limits.answers says."""
@@ -187,8 +191,8 @@ def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = 
         starts=starts,
         cells=np.zeros((2, starts[-1]), np.uint16),
     )
-    run = _Run(clues, out, limits, bits, np.zeros(1, np.int64) if abort is None else abort)
     witness = [""] * n
+    run = _Run(clues, out, limits, bits, np.zeros(1, np.int64) if abort is None else abort, witness)
     verdict, numbers = run.misfits()
     for p in np.flatnonzero(verdict != FITS):
         witness[p] = _misfit(int(verdict[p]), int(numbers[p, 0]), int(numbers[p, 1]), int(heights[p]))
@@ -205,7 +209,7 @@ def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = 
     lines = out.counts[:, WITNESS - COUNTS]
     for p in np.flatnonzero(ready & (out.status == CONTRADICTION) & (out.stage == LINE) & (out.found == 0)):
         witness[p] = f"{_line_name(int(lines[p]), int(heights[p]))}: no layout agrees with the crossing lines"
-    return run.results(valid, witness)
+    return run.results(valid)
 
 
 def _line_name(line: int, height: int) -> str:
@@ -221,8 +225,11 @@ def _misfit(verdict: int, first: int, second: int, height: int) -> str:
 class _Run:
     """One call of solve_set: the set, what is known so far, and what was asked."""
 
-    def __init__(self, clues: Clues, out: Outputs, limits: Limits, bits: int, stop: np.ndarray) -> None:
+    def __init__(
+        self, clues: Clues, out: Outputs, limits: Limits, bits: int, stop: np.ndarray, witness: list[str]
+    ) -> None:
         self.clues, self.out, self.limits, self.bits, self.stop = clues, out, limits, bits, stop
+        self.witness = witness
         self.aborted = False
         self.answers: dict[int, np.ndarray] = {}
         for array in (clues.blocks, clues.lengths, clues.colours):
@@ -274,7 +281,16 @@ class _Run:
     def call(self, order: np.ndarray, levels: int, wanted: int, more: np.ndarray | None = None) -> None:
         clues, out = self.clues, self.out
         scratch, n_words, n_numbers = self.sizes(order, levels)
-        words, numbers = _rooms.of(n_words, n_numbers)
+        try:
+            words, numbers = _rooms.of(n_words, n_numbers)
+        except MemoryError:
+            if len(order) > 1:
+                for p in order:
+                    self.alone(p, levels, wanted, more)
+            else:
+                out.status[order], out.stage[order] = SPENT, LINE
+                self.witness[order[0]] = f"needs {(n_words + n_numbers) * 8 / 2**30:.1f} GiB of memory to work in"
+            return
         numbers[STOP] = self.stop.ctypes.data
         done = solve_kernel(
             _deep.search,
@@ -313,7 +329,9 @@ class _Run:
         elif self.colour:
             scratch = sizes.colour_scratch(int(planes.max()))
             numbers += sizes.table_numbers(0, heights + widths, 0)
-        depth = np.minimum(cells + 2, levels)
+        depth = np.clip(
+            np.minimum(cells + 2, levels), 1, np.maximum(MOST_STACK_WORDS // state, 1) * levels // FIRST_LEVELS + 1
+        )
         words = DIRTY + 2 * line_words + reach + scratch + (LEVELS + depth) * state + 2
         return scratch, int(words.max()), int(numbers.max())
 
@@ -331,7 +349,7 @@ class _Run:
             most = max(most, int(need.max()) + ((height + 63) >> 6) + ((width + 63) >> 6))
         return most
 
-    def results(self, valid: np.ndarray, witness: list[str]) -> Results:
+    def results(self, valid: np.ndarray) -> Results:
         out, n = self.out, len(valid)
         found, status = out.found, out.status
         exhausted = valid & (status == CONTRADICTION)
@@ -364,7 +382,7 @@ class _Run:
             search_s=seconds[:, SEARCH_NS],
             sat_s=np.zeros(n),
             solve_s=seconds.sum(axis=1),
-            witness=witness,
+            witness=self.witness,
             cell_starts=out.starts,
             cells=out.cells,
             answers=self.answers,
