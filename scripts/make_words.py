@@ -3,8 +3,9 @@
     python scripts/make_words.py            write the file
     python scripts/make_words.py --check    exit with 1 if the file is not what this script writes
 
-A loop over the words of a plane costs three times as much as straight code, and Numba does not unroll it. So the code is
-generated; change it here, never there. `settle_narrow` in narrow.py is the same algorithm on one word, with the reasons.
+A loop over the words of a plane costs three times as much as straight code, and Numba does not unroll it. So the
+code is generated; change it here, never there. `settle_narrow` in narrow.py is the same algorithm on one word, with
+the reasons.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ TARGET = Path(__file__).resolve().parents[1] / "parallel_nono" / "kernels" / "wo
 SIZES = (2, 3)
 LEVELS = 7  # doublings: blocks of up to 64 cells
 
-HEAD = '''"""Black-white lines of 65 to 192 cells with blocks of up to 64: `settle_narrow`, unrolled for two and three words.
+HEAD = '''"""Black-white lines of 65 to 192 cells, blocks of up to 64: `settle_narrow` for two and three words.
 
 Written by scripts/make_words.py; change it there.
 """
@@ -182,9 +183,8 @@ def settle(size: int) -> str:
     for level in range(LEVELS - 2, -1, -1):
         for word in every:
             shift = f"U({1 << level})"
-            out(
-                f"ends{word} |= {right('ends', word, shift)} | words[scratch + U({ends_by_level + level * size + word})]"
-            )
+            at = ends_by_level + level * size + word
+            out(f"ends{word} |= {right('ends', word, shift)} | words[scratch + U({at})]")
     for word in every:
         out(f"words[scratch + U({word})], words[scratch + U({size + word})] = may{word}, ends{word}")
     lost = " | ".join(f"({mask(word)} & ~(may{word} | ends{word}))" for word in every)

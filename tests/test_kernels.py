@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,7 @@ def unpacked(planes: np.ndarray, n: int) -> Sets:
 
 
 def fits(clue: Clue, n: int) -> bool:
-    gaps = sum(a.colour == b.colour for a, b in zip(clue, clue[1:], strict=False))
+    gaps = sum(a.colour == b.colour for a, b in pairwise(clue))
     return sum(length for length, _ in clue) + gaps <= n
 
 

@@ -1,4 +1,4 @@
-"""Black-white lines of 65 to 192 cells with blocks of up to 64: `settle_narrow`, unrolled for two and three words.
+"""Black-white lines of 65 to 192 cells, blocks of up to 64: `settle_narrow` for two and three words.
 
 Written by scripts/make_words.py; change it there.
 """

@@ -37,13 +37,14 @@ def batches(n: int, rounds: int, size: int = 4096):  # type: ignore[no-untyped-d
     for start in range(0, n, size):
         count = min(size, n - start)
         index = np.arange(start + 1, start + count + 1, dtype=np.int32)
+        digest = np.char.zfill(index.astype("S32"), 32)
         one, empty = pa.array(np.ones(count, np.int32)), pa.repeat(pa.scalar(""), count)
         yield pa.RecordBatch.from_arrays(
             [
                 pa.repeat(pa.scalar("spin"), count),
                 pa.repeat(pa.scalar("spin"), count),
                 pa.array(index),
-                pa.array([f"{number:032x}" for number in index.tolist()], pa.string()),
+                pa.array(digest).cast(pa.string()),
                 *(one, one, one, empty, empty, empty),
                 pa.array(np.full(count, rounds)),
             ],
