@@ -67,22 +67,33 @@ class Clues(NamedTuple):
     colours: np.ndarray
 
 
-def _numpy(array: pa.Array) -> np.ndarray:
-    return array.to_numpy(zero_copy_only=True)
+# pyarrow's own conversions look for pandas first, whose import takes longer than most runs.
+
+
+def numpy_of(array: pa.Array) -> np.ndarray:
+    """A read-only view of an array of numbers without nulls."""
+    kind = np.dtype(array.type.to_pandas_dtype())
+    if len(array) == 0:
+        empty = np.zeros(0, kind)
+        empty.flags.writeable = False
+        return empty
+    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
 
 
 def clues_of(batch: pa.RecordBatch) -> Clues:
     """The flat arrays of a set (or of a slice of one)."""
     lengths, colours = batch.column("lengths"), batch.column("colours")
-    lines = _numpy(lengths.offsets)
+    lines = numpy_of(lengths.offsets)
     inner = lengths.values
-    blocks = _numpy(inner.offsets)
+    blocks = numpy_of(inner.offsets)
     inner_colours = colours.values
-    values, inks = _numpy(inner.values), _numpy(inner_colours.values)
+    values, inks = numpy_of(inner.values), numpy_of(inner_colours.values)
     # A slice, or a batch from elsewhere, may keep its two lists at different places of their buffers.
-    if not np.array_equal(blocks, _numpy(inner_colours.offsets)) or not np.array_equal(lines, _numpy(colours.offsets)):
+    if not np.array_equal(blocks, numpy_of(inner_colours.offsets)) or not np.array_equal(
+        lines, numpy_of(colours.offsets)
+    ):
         if not (
-            np.array_equal(np.diff(lines), np.diff(_numpy(colours.offsets)))
+            np.array_equal(np.diff(lines), np.diff(numpy_of(colours.offsets)))
             and np.array_equal(_trimmed(lengths)[0], _trimmed(colours)[0])
         ):
             raise InvalidPuzzle("expected `lengths` and `colours` of the same shape, found different ones")
@@ -90,9 +101,9 @@ def clues_of(batch: pa.RecordBatch) -> Clues:
         inks = _trimmed(colours)[1]
         lines = lines - lines[0]
     return Clues(
-        _numpy(batch.column("height")),
-        _numpy(batch.column("width")),
-        _numpy(batch.column("n_colours")),
+        numpy_of(batch.column("height")),
+        numpy_of(batch.column("width")),
+        numpy_of(batch.column("n_colours")),
         lines,
         blocks,
         values,
@@ -102,9 +113,9 @@ def clues_of(batch: pa.RecordBatch) -> Clues:
 
 def _trimmed(lists: pa.ListArray) -> tuple[np.ndarray, np.ndarray]:
     """Offsets from 0 and values of the inner lists of a list of lists."""
-    lines = _numpy(lists.offsets)
-    inner = _numpy(lists.values.offsets)[lines[0] : lines[-1] + 1]
-    return inner - inner[0], _numpy(lists.values.values)[inner[0] : inner[-1]]
+    lines = numpy_of(lists.offsets)
+    inner = numpy_of(lists.values.offsets)[lines[0] : lines[-1] + 1]
+    return inner - inner[0], numpy_of(lists.values.values)[inner[0] : inner[-1]]
 
 
 class SetBuilder:
@@ -230,9 +241,6 @@ class SetBuilder:
             ],
             schema=SCHEMA,
         )
-
-
-# pyarrow.array does this too, but looks for pandas first, whose import takes longer than most runs.
 
 
 def numbers_array(values: np.ndarray) -> pa.Array:

@@ -1,0 +1,160 @@
+"""The command line: arguments to options to calls. Nothing heavy is imported before a command needs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from copy import copy
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from .. import __version__
+from ..puzzle import InvalidPuzzle
+from .check import check
+from .config import COMMON, load
+from .convert import convert
+from .exits import MEANINGS, Code, Failure
+from .formats import formats
+from .generate import generate
+from .line import line
+from .packs import pack, unpack
+from .report import report
+from .run import run
+from .solve import solve
+
+EXIT_CODES = "\n".join(f"{code:>5}  {meaning}" for code, meaning in MEANINGS.items())
+
+
+class Group(TyperGroup):
+    """The program: every way in which a command can fail becomes one line on stderr and an exit code."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            answer = super().invoke(ctx)
+            sys.stdout.flush()
+            return answer
+        except (typer.Exit, typer.Abort):
+            raise
+        except BrokenPipeError:
+            _drop_output()
+            raise typer.Exit(Code.PIPE) from None
+        except KeyboardInterrupt:
+            _fail(ctx, Code.INTERRUPTED, "interrupted")
+        except Failure as failure:
+            _fail(ctx, failure.code, str(failure))
+        except InvalidPuzzle as error:
+            _fail(ctx, Code.INVALID, str(error))
+        except OSError as error:
+            _fail(ctx, *_of_os(error))
+        except Exception as error:  # the last line of defence: whatever else goes wrong is a fault of ours
+            if hasattr(error, "format_message"):  # typer's own: the command line is wrong
+                raise
+            _fail(ctx, Code.BUG, f"internal error: {type(error).__name__}: {error} (the same with --debug shows where)")
+
+
+def _fail(context: typer.Context, code: Code, message: str) -> None:
+    if context.meta.get("pnono.debug"):
+        import traceback
+
+        traceback.print_exc()
+    _say(message)
+    raise typer.Exit(code)
+
+
+def _of_os(error: OSError) -> tuple[Code, str]:
+    """A failure of the system: without a file name it was the standard output."""
+    what = error.strerror or str(error)
+    if error.filename is None:
+        _drop_output()
+        return Code.UNWRITABLE, f"standard output: can't be written: {what}"
+    return Code.INVALID, f"{os.fsdecode(error.filename)}: can't be read: {what}"
+
+
+def _drop_output() -> None:
+    """What is still buffered would fail again when Python closes the stream."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(message: str) -> None:
+    from ..pictures.terminal import printable
+
+    print(f"pnono: {printable(message)}", file=sys.stderr)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pnono {__version__}")
+        raise typer.Exit(Code.FINE)
+
+
+def _debug(context: typer.Context, wanted: bool) -> bool:
+    context.meta["pnono.debug"] = wanted or context.meta.get("pnono.debug", False)
+    return wanted
+
+
+app = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    rich_markup_mode=None,  # plain text: quicker, and readable everywhere
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"\b\nExit codes:\n{EXIT_CODES}",
+)
+
+
+@app.callback()
+def pnono(
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", is_eager=True, callback=load, help="TOML file with values for the options."),
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", is_eager=True, callback=_debug, help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Solve, check, convert and generate nonograms; run thousands of them and keep the results.
+
+    \b
+    pnono run --workers 8 datasets/     try every puzzle, write one row for each
+    pnono solve cat.non                 show the answer of one
+    pnono COMMAND --help                say more, with examples
+    """
+
+
+for _command in (run, report, solve, line, check, convert, pack, unpack, generate, formats):
+    app.command()(_command)
+
+
+def command() -> Any:
+    """The whole command line, `--config` and `--debug` allowed before and after the name of a command."""
+    group = typer.main.get_command(app)
+    common = [copy(option) for option in group.params if option.name in COMMON]
+    for option in common:
+        option.expose_value = False
+    for one in group.commands.values():  # type: ignore[attr-defined]
+        one.params += common
+    return group
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point of `pnono`; always ends in SystemExit."""
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        code = command().main(arguments, "pnono", standalone_mode=False)
+    except Failure as failure:  # of an option before the command
+        _say(str(failure))
+        code = failure.code
+    except Exception as error:  # only typer's own errors come this far: the others end in `Group.invoke`
+        if not hasattr(error, "format_message"):
+            raise
+        context = getattr(error, "ctx", None)
+        place = context.command_path if context else "pnono"
+        _say(f"{error.format_message()} (see `{place} --help`)")
+        code = Code.USAGE
+    except KeyboardInterrupt:  # before the command began
+        code = Code.INTERRUPTED
+    sys.exit(code or 0)

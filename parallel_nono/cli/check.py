@@ -1,0 +1,116 @@
+"""`pnono check`: an answer against the rules, and notes on how orthodox a puzzle is."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .common import FormatName, Number, complain, puzzles, say
+from .exits import Code, Failure
+
+if TYPE_CHECKING:
+    from ..puzzle import Clue, Grid, Puzzle
+
+FEW_INKS = 10
+
+
+def check(
+    puzzle: Annotated[str, typer.Argument(help="File of the puzzle, or - for standard input.")],
+    answer: Annotated[
+        str | None,
+        typer.Argument(help="The answer: a file of rows, - for standard input, or rows joined by `/`; else the goal."),
+    ] = None,
+    number: Number = 0,
+    format_name: FormatName = "",
+) -> None:
+    """Check an answer against the clues, by code that knows nothing of the solver.
+
+    A wrong answer is named by its first wrong line. Without ANSWER the goals in the file are checked.
+
+    Cells: `.` background; `#` filled, or in colour `a` for the first ink, `b` for the second, and so on.
+
+    Notes tell where a puzzle is not as puzzle makers like it: sides not divisible by 5, lines known at once
+    (empty or full), more than 10 inks. They change nothing.
+
+    \b
+    pnono check hook.non "##./#../###"
+    pnono check set.xml --number 3 answer.txt
+    pnono solve hook.non --json | jq -r .answer | pnono check hook.non -
+
+    \b
+    Exit codes: 0 right; 1 wrong, or there is no goal; 3 the puzzle or the answer can't be read.
+    """
+    from ..check import check as obeys
+    from ..puzzle import InvalidPuzzle
+
+    found = list(puzzles(puzzle, format_name, number))
+    if answer is not None and len(found) > 1:
+        raise Failure(Code.USAGE, f"{puzzle}: expected one puzzle, found {len(found)}: choose with --number")
+    code = Code.FINE
+    for one in found:
+        if isinstance(one, InvalidPuzzle):
+            complain(one)
+            code = Code.INVALID
+            continue
+        grid = one.goal if answer is None else _grid(answer, one)
+        wrong = "no answer is given, and the file has no goal" if grid is None else obeys(one, grid)
+        say(f"{one.name or one.source}: {f'wrong: {wrong}' if wrong else 'right: every line shows its clue'}")
+        for note in notes(one):
+            say(f"note: {note}")
+        code = max(code, Code.NO if wrong else Code.FINE)
+    if code:
+        raise typer.Exit(code)
+
+
+def _grid(answer: str, puzzle: Puzzle) -> Grid:
+    """Rows of letters as colour indices. Errors: Failure naming the row and the cell."""
+    from ..puzzle import letter
+
+    place = "standard input" if answer == "-" else answer if "/" not in answer or Path(answer).is_file() else "answer"
+    if answer == "-":
+        text = sys.stdin.read()
+    elif Path(answer).is_file():
+        text = Path(answer).read_text(encoding="utf-8", errors="replace")
+    elif set(answer) <= {"/", *(letter(colour, puzzle.n_colours) for colour in range(puzzle.n_colours))}:
+        text = answer
+    else:
+        raise Failure(Code.INVALID, f"{answer}: expected a file, or rows of letters joined by `/`, found neither")
+    signs = {letter(colour, puzzle.n_colours): colour for colour in range(puzzle.n_colours)}
+    rows = []
+    for number, row in enumerate(text.strip().replace("/", "\n").split(), start=1):
+        wrong = next((char for char in row if char not in signs), None)
+        if wrong is not None:
+            raise Failure(Code.INVALID, f"{place}: row {number}: expected {' '.join(signs)}, found `{wrong}`")
+        rows.append(tuple(signs[char] for char in row))
+    return tuple(rows)
+
+
+def notes(puzzle: Puzzle) -> list[str]:
+    """What an orthodox puzzle would not have."""
+    found = [
+        f"the {side} {cells} is not divisible by 5"
+        for side, cells in (("height", puzzle.height), ("width", puzzle.width))
+        if cells % 5
+    ]
+    lines = [
+        f"{kind} {number}"
+        for kind, clues, cells in (("row", puzzle.rows, puzzle.width), ("column", puzzle.columns, puzzle.height))
+        for number, clue in enumerate(clues, start=1)
+        if _known_at_once(clue, cells)
+    ]
+    if lines:
+        shown = ", ".join(lines[:8]) + (f" and {len(lines) - 8} more" if len(lines) > 8 else "")
+        found.append(f"instant {'line' if len(lines) == 1 else 'lines'}, empty or full: {shown}")
+    if puzzle.n_colours - 1 > FEW_INKS:
+        found.append(f"{puzzle.n_colours - 1} inks are many")
+    return found
+
+
+def _known_at_once(clue: Clue, cells: int) -> bool:
+    """Whether the blocks leave the line no choice: none at all, or no cell to spare."""
+    gaps = sum(one.colour == other.colour for one, other in pairwise(clue))
+    return not clue or sum(block.length for block in clue) + gaps == cells

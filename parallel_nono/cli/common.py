@@ -1,0 +1,131 @@
+"""What several commands share: reading puzzles, the plan, colours or not, and waiting that Ctrl-C can end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from .exits import Code, Failure
+
+if TYPE_CHECKING:
+    from ..formats import Format
+    from ..puzzle import InvalidPuzzle, Puzzle
+
+
+class When(StrEnum):
+    """When to use colours."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+Colours = Annotated[When, typer.Option("--colour", "--color", help="Colours in the terminal; auto respects NO_COLOR.")]
+FormatName = Annotated[
+    str, typer.Option("--format", metavar="NAME", help="Format of the input (see `pnono formats`); else recognised.")
+]
+Number = Annotated[int, typer.Option(min=0, help="Only this puzzle of its file, from 1; 0 takes all.")]
+
+
+def parse_plan(name: str) -> tuple[str, ...]:
+    """The stages that `--plan` names."""
+    from ..solve.plans import InvalidPlan, load_plan
+
+    try:
+        return load_plan(name)
+    except InvalidPlan as error:
+        raise Failure(Code.USAGE, f"--plan: {error}") from error
+
+
+def known_format(name: str, option: str) -> Format:
+    """The format that an option names."""
+    from ..formats import format_named
+    from ..puzzle import InvalidPuzzle
+
+    try:
+        return format_named(name)
+    except InvalidPuzzle as error:
+        raise Failure(Code.USAGE, f"{option}: {error}") from error
+
+
+def puzzles(source: str, format_name: str = "", number: int = 0) -> Iterator[Puzzle | InvalidPuzzle]:
+    """The puzzles of a file, a folder, an archive or `-`, broken ones in their places; only the `number`th if not 0."""
+    from ..formats.files import read
+
+    if format_name:
+        known_format(format_name, "--format")
+    last = 0
+    for puzzle in read(source, format_name or None, errors="yield"):
+        last = puzzle.index
+        if number in (0, last):
+            yield puzzle
+        if number == last:
+            return
+    if number:
+        raise Failure(Code.USAGE, f"{source}: expected a puzzle number from 1 to {last}, found {number}")
+
+
+def coloured(when: When) -> bool:
+    """Whether standard output gets colours: https://no-color.org and a terminal that has them."""
+    if when is When.AUTO:
+        return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return when is When.ALWAYS
+
+
+def width() -> int:
+    """Characters to a line of the terminal; 0, without a limit, where the output is not one."""
+    import shutil
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def say(message: str, file: TextIO | None = None) -> None:
+    """Print a line that may quote a file: without its control characters."""
+    from ..pictures.terminal import printable
+
+    print(printable(message), file=file or sys.stdout)
+
+
+def counted(n: int, noun: str, plural: str = "s") -> str:
+    """`1 puzzle`, `2 puzzles`."""
+    return f"{n:,} {noun}{'' if n == 1 else plural}"
+
+
+def complain(message: object) -> None:
+    """One line on stderr, in order with what stands on stdout."""
+    sys.stdout.flush()
+    say(f"pnono: {message}", sys.stderr)
+
+
+def say_if_compiling(kernels: str = "solve") -> None:
+    """Explain the seconds that the first start on a machine takes. `kernels`: the file of those that are needed."""
+    from ..kernels import CACHE_FOLDER
+
+    if CACHE_FOLDER is None or not any(CACHE_FOLDER.glob(f"*/{kernels}.*.nbi")):
+        complain("compiling the solver: some seconds, only this first time")
+
+
+def patiently(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function that stays in compiled code for long, such that Ctrl-C ends the wait at once."""
+    outcome: list[Any] = []
+
+    def call() -> None:
+        try:
+            outcome.append((function(*arguments), None))
+        except BaseException as error:  # it is raised again below, in the thread that asked
+            outcome.append((None, error))
+
+    thread = Thread(target=call, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.1)
+    answer, error = outcome[0]
+    if error is not None:
+        raise error
+    return answer

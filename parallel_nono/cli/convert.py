@@ -1,0 +1,145 @@
+"""`pnono convert`: puzzles from one format to another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .common import complain, counted, known_format, puzzles, say
+from .exits import Code, Failure, writing
+
+if TYPE_CHECKING:
+    from ..formats import Format
+    from ..puzzle import InvalidPuzzle, Puzzle
+
+STDOUT = "-"
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A file, a folder, an archive, or - for standard input.")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="A file, a folder (one file a puzzle), or -.")],
+    to: Annotated[
+        str, typer.Option(metavar="NAME", help="Format to write (see `pnono formats`); else by the ending of OUT.")
+    ] = "",
+    from_: Annotated[
+        str, typer.Option("--from", metavar="NAME", help="Format of IN; else recognised by its content.")
+    ] = "",
+) -> None:
+    """Write the puzzles of IN in another format.
+
+    A file takes all of them, if its format has room for several; a folder takes one file for each puzzle. What the
+    format can't carry (colours, several puzzles) is refused, never dropped. Broken puzzles are named; the others
+    are written.
+
+    \b
+    pnono convert hook.non hook.nin
+    pnono convert set.xml singles/ --to non
+    pnono convert archive.zip - --to json
+
+    \b
+    Exit codes: 0 all written; 3 a puzzle can't be read, or not be written in that format; 74 OUT can't be written.
+    """
+    if from_:
+        known_format(from_, "--from")
+    if os.path.exists(source) and os.path.exists(out) and os.path.samefile(source, out):
+        raise Failure(Code.USAGE, f"expected OUT to be another file than IN, found {out} twice")
+    write(puzzles(source, from_), out, to)
+
+
+def write(found: Iterator[Puzzle | InvalidPuzzle], out: str, to: str) -> None:
+    """Write puzzles to a file, a folder or standard output; ends the command with its exit code.
+
+    to  the name of a format; "": as `out` ends.
+    """
+    form = _format_to_write(out, to)
+    folder = out.endswith(os.sep) or os.path.isdir(out)
+    written, refused = _into_folder(found, Path(out), form) if folder else _into_file(found, out, form)
+    if written and out != STDOUT:
+        say(f"{counted(written, 'puzzle')} in {out}, format {form.name}")
+    if refused:
+        raise typer.Exit(Code.INVALID)
+
+
+def _format_to_write(out: str, to: str) -> Format:
+    from ..formats import FORMATS, format_of_extension
+
+    form = known_format(to, "--to") if to else format_of_extension(out)
+    writable = ", ".join(form.name for form in FORMATS if form.write)
+    if form is None:
+        raise Failure(Code.USAGE, f"{out}: expected an ending or a --to of {writable} (packed sets: `pnono pack`)")
+    if form.write is None:
+        raise Failure(Code.USAGE, f"expected a format that can be written ({writable}), found {form.name}")
+    return form
+
+
+def _into_file(found: Iterator[Puzzle | InvalidPuzzle], out: str, form: Format) -> tuple[int, int]:
+    """(puzzles written, puzzles that could not be read)."""
+    from ..puzzle import InvalidPuzzle, Puzzle
+
+    assert form.write is not None
+    items = list(found)
+    broken = [item for item in items if isinstance(item, InvalidPuzzle)]
+    whole = [item for item in items if isinstance(item, Puzzle)]
+    for error in broken:
+        complain(error)
+    if not whole:
+        return 0, len(broken)
+    text = form.write(whole)
+    if out == STDOUT:
+        typer.echo(text, nl=False)
+    else:
+        save(Path(out), text)
+    return len(whole), len(broken)
+
+
+def _into_folder(found: Iterator[Puzzle | InvalidPuzzle], folder: Path, form: Format) -> tuple[int, int]:
+    """(puzzles written, puzzles that could not be read or written)."""
+    from ..puzzle import InvalidPuzzle
+
+    assert form.write is not None
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    taken: set[str] = set()
+    refused = 0
+    for item in found:
+        try:
+            if isinstance(item, InvalidPuzzle):
+                raise item
+            text = form.write([item])
+        except InvalidPuzzle as error:
+            complain(error)
+            refused += 1
+            continue
+        save(folder / _name(item, form.extensions[0], taken), text)
+    return len(taken), refused
+
+
+def _name(puzzle: Puzzle, ending: str, taken: set[str]) -> str:
+    """A file name from the source and the place in it, one that no other puzzle took."""
+    stem = Path(puzzle.source).name.split(".")[0] or "puzzle"
+    stem = "".join(char if char.isalnum() or char in "-_" else "_" for char in stem)
+    name, turn = f"{stem}-{puzzle.index:04}", 1
+    while name in taken:
+        turn += 1
+        name = f"{stem}-{puzzle.index:04}-{turn}"
+    taken.add(name)
+    return name + ending
+
+
+def save(path: Path, text: str) -> None:
+    """Write a file whole or not at all; what is no ordinary file (a pipe, a device) is written as it is."""
+    with writing(path):
+        if path.exists() and not path.is_file():
+            path.write_bytes(text.encode())
+            return
+        path = path.resolve()  # a link stays, what it points to is replaced
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            part.write_bytes(text.encode())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)

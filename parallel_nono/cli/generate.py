@@ -1,0 +1,99 @@
+"""`pnono generate`: puzzles from seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .common import counted, say
+from .exits import Code, Failure, writing
+
+if TYPE_CHECKING:
+    from ..puzzle import Puzzle
+
+
+def generate(
+    kind: Annotated[str, typer.Argument(metavar="[KIND]", help="What to draw; without it the kinds are listed.")] = "",
+    out: Annotated[str, typer.Argument(metavar="[OUT]", help="A file, a folder, or - for standard output.")] = "-",
+    height: Annotated[int, typer.Option(min=1, help="Rows.")] = 20,
+    width: Annotated[int, typer.Option(min=1, help="Columns.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first puzzle; the others follow.")] = 1,
+    count: Annotated[int, typer.Option(min=1, help="Number of puzzles.")] = 1,
+    option: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="An option of the kind; may be repeated.")
+    ] = None,
+    to: Annotated[str, typer.Option(metavar="NAME", help="Format; else by the ending of OUT, or non.")] = "",
+    manifest: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Make every file that this TOML file lists.")
+    ] = None,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", metavar="FOLDER", help="Where the files of the manifest go; else beside it.")
+    ] = None,
+) -> None:
+    """Make puzzles from seeds: the same command gives the same bytes on every machine.
+
+    They have the picture that they were drawn from as their goal where the format can keep it; it need not be the
+    only answer.
+
+    \b
+    pnono generate
+    pnono generate blobs blobs.non --height 15 --width 15 --seed 7
+    pnono generate noise noise.sgt --count 100 --set density=60
+    pnono generate --manifest datasets/manifest.toml --out datasets
+
+    \b
+    Exit codes: 0 made; 2 the kind, an option or the manifest is wrong; 74 the output can't be written.
+    """
+    from ..puzzle import InvalidPuzzle
+
+    if manifest is not None:
+        from ..generate import write_manifest
+
+        folder = out_folder or manifest.parent
+        try:
+            with writing(folder):
+                written = write_manifest(manifest, folder)
+        except InvalidPuzzle as error:
+            raise Failure(Code.USAGE, str(error)) from error
+        say(f"{counted(len(written), 'file')} in {folder}")
+    elif not kind:
+        _list_kinds()
+    else:
+        from .convert import STDOUT, write
+
+        made = _puzzles(kind, height, width, range(seed, seed + count), _numbers(option or []))
+        write(iter(made), out, to or ("non" if out == STDOUT else ""))
+
+
+def _puzzles(kind: str, height: int, width: int, seeds: range, options: dict[str, int]) -> Iterator[Puzzle]:
+    from ..generate import generate
+    from ..puzzle import InvalidPuzzle
+
+    for index, seed in enumerate(seeds, start=1):
+        try:
+            yield replace(generate(kind, height, width, seed, **options), source=kind, index=index)
+        except InvalidPuzzle as error:
+            raise Failure(Code.USAGE, str(error)) from error
+
+
+def _numbers(settings: list[str]) -> dict[str, int]:
+    """`density=60` as a name and a number."""
+    numbers = {}
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if not value.isascii() or not value.isdecimal() or len(value) > 9:
+            raise Failure(Code.USAGE, f"--set: expected NAME=NUMBER, found `{setting}`")
+        numbers[name] = int(value)
+    return numbers
+
+
+def _list_kinds() -> None:
+    from ..generate import GENERATORS
+
+    for name, generator in GENERATORS.items():
+        options = ", ".join(f"{option}={value}" for option, value in generator.options.items())
+        typer.echo(f"{name:<15} {generator.title}{f' ({options})' if options else ''}")

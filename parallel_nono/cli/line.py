@@ -1,0 +1,106 @@
+"""`pnono line`: one line by itself, as contests ask it."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from ..puzzle import Block, Clue
+from .common import say_if_compiling
+from .exits import Code, Failure
+
+IMPOSSIBLE = "Impossible"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def line(
+    clue: Annotated[
+        str, typer.Argument(metavar="CLUE", help='The blocks, like "3 2 5"; in colour "2a 3b"; "" for an empty line.')
+    ],
+    cells: Annotated[
+        str, typer.Argument(metavar="CELLS", help="What is known, a number of unknown cells, or - for standard input.")
+    ],
+) -> None:
+    """Settle one line: print every cell that all layouts of the clue agree on, or `Impossible`.
+
+    Black and white: `X` (or `#`) is filled, `.` (or `_`) empty, `?` unknown.
+
+    In colour `?` may be every colour, `.` is the background, a letter a colour, and a set of them stands in
+    brackets: `[.ab]`.
+
+    \b
+    pnono line "3 2 5" "???????????????"     ??????????XX???
+    pnono line "3 2 5" 12                    XXX.XX.XXXXX
+    pnono line "1 1" "??"                    Impossible
+    pnono line "2a 3b" 5                     aabbb
+    pnono line "2a 3b" 6                     [.a]a?bb[.b]
+
+    \b
+    Exit codes: 0 at least one layout fits; 1 impossible.
+    """
+    if cells == "-":
+        import sys
+
+        cells = sys.stdin.read().strip()
+    blocks, coloured = _clue(clue)
+    coloured = coloured or (not blocks and re.search(r"[a-wyz\[]", cells) is not None)
+    n_colours, allowed = _cells(cells, coloured, max((block.colour for block in blocks), default=1))
+    say_if_compiling("line")
+    from ..solve.line import settle
+
+    settled = settle(blocks, allowed, n_colours)
+    if settled is None:
+        typer.echo(IMPOSSIBLE)
+        raise typer.Exit(Code.NO)
+    typer.echo("".join(_cell_text(cell, coloured, n_colours) for cell in settled))
+
+
+def _clue(text: str) -> tuple[Clue, bool]:
+    """The blocks, and whether they name colours. `0` is an empty line, as in puzzle files."""
+    words = text.replace(",", " ").split()
+    matches = [re.fullmatch(r"([0-9]{1,9})([a-z]?)", word) for word in words]
+    if None in matches:
+        bad = words[matches.index(None)]
+        raise Failure(Code.USAGE, f"clue: expected lengths like `3` or `3a`, found `{bad}`")
+    blocks = [Block(int(match[1]), LETTERS.index(match[2] or "a") + 1) for match in matches if match and int(match[1])]
+    coloured = {bool(match[2]) for match in matches if match}
+    if len(coloured) > 1:
+        raise Failure(Code.USAGE, f"clue: expected a colour at every length or at none, found `{text}`")
+    if len(matches) > 1 and len(blocks) < len(matches):
+        raise Failure(Code.USAGE, f"clue: expected lengths from 1, found `{text}`")
+    return tuple(blocks), coloured == {True}
+
+
+def _cells(text: str, coloured: bool, most: int) -> tuple[int, list[int]]:
+    """The number of colours, and for each cell the set of its colours as bits; `most` is the last ink of the clue."""
+    if text.isascii() and text.isdecimal():
+        text = "?" * int(text)
+    if not text:
+        raise Failure(Code.USAGE, "cells: expected at least one, found none")
+    if not coloured:
+        signs = {"?": 3, ".": 1, "_": 1, "X": 2, "x": 2, "#": 2}
+        wrong = next((place for place, cell in enumerate(text) if cell not in signs), None)
+        if wrong is not None:
+            raise Failure(Code.USAGE, f"cell {wrong + 1}: expected X, . or ?, found `{text[wrong]}`")
+        return 2, [signs[cell] for cell in text]
+    sets = [_inks(cell, place) for place, cell in enumerate(re.findall(r"\[[^\]]*\]|.", text, re.DOTALL), start=1)]
+    n_colours = max(most + 1, *(bits.bit_length() for bits in sets))
+    return n_colours, [bits or (1 << n_colours) - 1 for bits in sets]
+
+
+def _inks(cell: str, place: int) -> int:
+    """A cell in colour, `.`, `a` or `[.ab]`, as bits; 0 for `?`."""
+    inks = cell[1:-1] if len(cell) > 1 else cell.strip("?")
+    if (len(cell) > 1 and not inks) or any(ink != "." and ink not in LETTERS for ink in inks):
+        raise Failure(Code.USAGE, f"cell {place}: expected ?, ., a letter or a set like [.ab], found `{cell}`")
+    return sum(1 << (0 if ink == "." else LETTERS.index(ink) + 1) for ink in set(inks))
+
+
+def _cell_text(bits: int, coloured: bool, n_colours: int) -> str:
+    signs = "." + (LETTERS if coloured else "X")
+    if bits == (1 << n_colours) - 1:
+        return "?"
+    inks = "".join(signs[colour] for colour in range(n_colours) if bits >> colour & 1)
+    return inks if len(inks) == 1 else f"[{inks}]"

@@ -1,0 +1,288 @@
+"""`pnono run`: try every puzzle, write one row for each."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TextIO
+
+import typer
+
+from .common import parse_plan
+from .exits import Code, Failure
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..attempt import Limits
+    from ..engine.feed import Feed
+    from ..engine.inputs import Inputs
+    from ..engine.local import Crew
+    from ..report.parquet import Writer
+    from ..report.summary import Summary
+
+
+class EngineName(StrEnum):
+    """Where to run."""
+
+    AUTO = "auto"
+    LOCAL = "local"
+    RAY = "ray"
+
+
+class RowFormat(StrEnum):
+    """Parquet is always written; the others are one file more."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+def run(
+    paths: Annotated[list[str], typer.Argument(metavar="PATHS...", help="Files, folders, archives, globs, -.")],
+    workers: Annotated[int, typer.Option(min=1, max=4096, help="Puzzles at a time; may exceed the cores.")] = 1,
+    engine: Annotated[EngineName, typer.Option(help="local: threads; ray: processes; auto: Ray if it pays.")] = (
+        EngineName.AUTO
+    ),
+    address: Annotated[str, typer.Option(metavar="HOST:PORT", help="Use the Ray cluster there.")] = "",
+    insecure: Annotated[bool, typer.Option("--insecure", help="Use it even without token authentication.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the results, else runs/NAME.")] = None,
+    name: Annotated[str, typer.Option(help="Name of the run; made of the time and PATHS if not given.")] = "",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in DIR, with the same options.")] = False,
+    row_format: Annotated[
+        RowFormat, typer.Option("--format", help="Besides Parquet, write DIR/rows.csv or DIR/rows.jsonl at the end.")
+    ] = RowFormat.PARQUET,
+    plan: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Stages to run: default, lines-only, fast, or a TOML file.")
+    ] = "default",
+    seconds: Annotated[float, typer.Option(min=0.001, help="Time for one puzzle.")] = 60.0,
+    answers: Annotated[int, typer.Option(min=1, help="Stop at this many answers; 1 does not ask if it is unique.")] = 2,
+    count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the answers, up to CAP.")] = 0,
+    store_answers: Annotated[bool, typer.Option(help="Keep the first two answers in the rows.")] = True,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+) -> None:
+    """Try every puzzle in PATHS and write one row for each, whatever happens to it.
+
+    Puzzles that are invalid, out of time or ambiguous are rows like all others. While it runs it shows how far it
+    is; at the end what was found. Interrupted (Ctrl-C, SIGTERM) it keeps what is done, and --resume goes on.
+
+    \b
+    pnono run --workers 8 datasets/
+    pnono run puzzles.zip extra/*.non --seconds 10 --out runs/first
+    pnono run puzzles.zip extra/*.non --seconds 10 --out runs/first --resume
+    pnono run set.parquet --engine ray --workers 16 --format csv
+
+    \b
+    The results are DIR/rows/*.parquet (pyarrow, DuckDB, Polars, pandas read them all at once), DIR/run.json.
+    Exit codes: 0 every puzzle has its row; 3 not one of them could be read; 69 the engine can't work here;
+    70 the checker rejected an answer (our bug; the puzzle is kept in DIR); 74 results can't be written;
+    130 Ctrl-C; 143 SIGTERM.
+    """
+    from ..attempt import Limits
+
+    if resume and not (out or name):
+        raise Failure(Code.USAGE, "--resume: expected --out DIR or --name NAME of the run to go on with")
+    limits = Limits(seconds, answers, count, parse_plan(plan))
+    name = name or (out.name if out else _name(paths))
+    out = out or Path("runs") / name
+    stdout = sys.stdout  # as long as Ray is up, sys.stdout is a log file
+    code, summary = _record(
+        Options(paths, workers, engine.value, address, insecure, out, name, resume, limits, store_answers, quiet)
+    )
+    if row_format is not RowFormat.PARQUET and not code:
+        _export(out, row_format.value)
+    if not quiet:
+        show(out, summary, stdout)
+    if code:
+        print(f"pnono: interrupted; go on with: {_hint(out)}", file=sys.stderr, flush=True)
+    elif summary.outcomes().get("invalid", 0) == summary.n_rows:
+        if not summary.n_rows:
+            print(f"pnono: no puzzles in {' '.join(paths)}", file=sys.stderr, flush=True)
+        code = Code.INVALID
+    if code:
+        raise typer.Exit(code)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line, understood."""
+
+    paths: list[str]
+    workers: int
+    engine: str
+    address: str
+    insecure: bool
+    out: Path
+    name: str
+    resume: bool
+    limits: Limits
+    store_answers: bool
+    quiet: bool
+
+    def of_rows(self) -> dict[str, Any]:
+        """Those that decide the rows; a run is resumed with the same."""
+        return {
+            "kind": "nonogram",
+            "inputs": self.paths,
+            "seconds": self.limits.seconds,
+            "answers": self.limits.answers,
+            "count": self.limits.count,
+            "plan": list(self.limits.plan),
+            "store_answers": self.store_answers,
+        }
+
+
+def _record(options: Options) -> tuple[int, Summary]:
+    """The run itself; returns 0, or the exit code of the signal that ended it, and what was found.
+
+    Errors: Failure.
+    """
+    import platform
+    from datetime import UTC, datetime
+
+    from ..engine import EngineError
+    from ..engine import engine as verb
+    from ..engine.feed import Feed
+    from ..engine.inputs import Inputs
+    from ..engine.local import Crew
+    from ..engine.work import RejectedAnswer, Work
+    from ..kernels import is_compiled
+    from ..kinds import kind
+    from ..report.facts import commit, machine, versions
+    from ..report.parquet import Keys, OutputError, Writer
+    from ..report.summary import Summary
+
+    if not (options.quiet or is_compiled()):
+        print("pnono: compiling the solver: some seconds, only this first time", file=sys.stderr, flush=True)
+    started = datetime.now(UTC).isoformat()
+    facts = {"run": options.name, "started": started, **machine(), "versions": versions(), "commit": commit()}
+    crew = Crew(options.workers, options.address, options.insecure)
+    try:
+        with (
+            Signals(crew) as signals,
+            Writer(options.out, options.of_rows(), facts, platform.node(), options.resume) as writer,
+        ):
+            work = Work(kind("nonogram"), options.limits, writer.facts["run"], options.store_answers)
+            inputs = Inputs(options.paths, work, Keys(options.out) if options.resume else None)
+            feed = Feed(iter(inputs), options.workers, inputs.unread)
+            summary = Summary.of(options.out) if options.resume else Summary()
+            writer.session |= {"started": started, "workers": options.workers}
+            try:
+                _write(verb(options.engine)(work, feed, crew), feed, crew, inputs, writer, summary, options.quiet)
+            except RejectedAnswer as error:
+                path = writer.reject(error.puzzle)
+                raise Failure(Code.BUG, f"{error}; please report it with {path}, which holds the puzzle") from error
+    except OutputError as error:
+        raise Failure(Code.UNWRITABLE if error.writing else Code.USAGE, str(error)) from error
+    except EngineError as error:
+        raise Failure(Code.UNAVAILABLE, str(error)) from error
+    return signals.code, summary
+
+
+def _write(
+    batches: Iterator[pa.RecordBatch],
+    feed: Feed,
+    crew: Crew,
+    inputs: Inputs,
+    writer: Writer,
+    summary: Summary,
+    quiet: bool,
+) -> None:
+    """Rows to disk, to the summary and to the screen, until there are no more."""
+    from ..report.progress import Progress
+
+    with closing(batches), Progress(quiet) as progress:  # type: ignore[type-var]
+        for rows in batches:
+            writer.session |= {"engine": crew.engine, "why": crew.why}
+            writer.session |= {"skipped": inputs.skipped, "n_skipped": inputs.n_skipped}
+            writer.write(rows)
+            summary.add(rows)
+            left = feed.remaining()
+            progress.show(summary, left and (left.puzzles, left.seconds / crew.workers))
+
+
+def _export(out: Path, row_format: str) -> None:
+    from ..report.parquet import OutputError, export
+
+    try:
+        export(out, row_format)
+    except OutputError as error:
+        raise Failure(Code.UNWRITABLE, str(error)) from error
+
+
+def show(out: Path, summary: Summary, file: TextIO) -> None:
+    """Print the summary of the results in `out`."""
+    from rich.console import Console
+
+    from ..report.parquet import read_facts, sessions
+    from ..report.summary import render
+
+    render(Console(file=file, highlight=False), summary, sessions(out), read_facts(out), out)
+    file.flush()
+
+
+def _name(paths: list[str]) -> str:
+    """The time and the inputs: `20260131-235959-datasets`."""
+    words = [re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(path).name.split(".")[0] or "stdin").strip("-") for path in paths]
+    return "-".join([time.strftime("%Y%m%d-%H%M%S"), *[word for word in words if word][:3]])
+
+
+def _hint(out: Path) -> str:
+    """The command that goes on with this run."""
+    words = ["pnono", *sys.argv[1:]]
+    if not any(word.split("=")[0] in ("--out", "--name") for word in words):
+        words += ["--out", str(out)]
+    return shlex.join([word for word in words if word != "--resume"] + ["--resume"])
+
+
+class Signals:
+    """Ctrl-C and SIGTERM end a run in order; a second one hurries, a third one ends everything at once.
+
+    code  0, or the exit code that the first signal asks for.
+    """
+
+    def __init__(self, crew: Crew) -> None:
+        self.code = 0
+        self._crew = crew
+        self._n = 0
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._heard)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.code and not self._crew.gone:
+            # What was done is on disk; a worker that does not hear the stop must not keep us.
+            print("pnono: interrupted; go on with --resume", file=sys.stderr, flush=True)
+            self._end()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _heard(self, number: int, _: object) -> None:
+        self._n += 1
+        self.code = self.code or 128 + number
+        self._crew.stop.set()
+        if self._n == 2:
+            self._crew.hurry.set()
+        elif self._n > 2:
+            self._end()
+
+    def _end(self) -> NoReturn:
+        """Leave now, and no process that we started behind."""
+        import psutil
+
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        os._exit(self.code)

@@ -1,0 +1,173 @@
+"""`pnono solve`: the answer of a puzzle as a picture, and what can be said about it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .common import (
+    Colours,
+    FormatName,
+    Number,
+    When,
+    coloured,
+    complain,
+    counted,
+    parse_plan,
+    patiently,
+    puzzles,
+    say_if_compiling,
+    width,
+)
+from .exits import Code
+
+if TYPE_CHECKING:
+    from ..attempt import Limits, Result
+    from ..puzzle import Grid, Puzzle
+
+COUNTS = {"round": "s", "line": "s", "probe": "s", "branch": "es", "conflict": "s"}
+
+DECIDED_BY = {
+    "read": "sums and lengths alone decide it",
+    "line": "lines alone decide it",
+    "probe": "probing decides it",
+    "search": "the search decides it",
+    "sat": "the SAT solver decides it",
+}
+
+
+def solve(
+    source: Annotated[str, typer.Argument(metavar="FILE", help="File of puzzles, or - for standard input.")],
+    answers: Annotated[int, typer.Option(min=1, help="Stop at this many answers; 1 does not ask if it is unique.")] = 2,
+    count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the answers, up to CAP.")] = 0,
+    plan: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Stages to run: default, lines-only, fast, or a TOML file.")
+    ] = "default",
+    seconds: Annotated[float, typer.Option(min=0.0, help="Time for one puzzle.")] = 60.0,
+    number: Number = 0,
+    format_name: FormatName = "",
+    clues: Annotated[bool, typer.Option(help="Show the clues beside the picture, if there is room.")] = True,
+    colour: Colours = When.AUTO,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line instead of pictures.")] = False,
+) -> None:
+    """Solve the puzzles of FILE and show them: the picture, the verdict, what it took.
+
+    In a terminal in true colours, elsewhere (and with NO_COLOR) in letters. Open cells are orange, or `?`.
+    Where several answers exist, the cells in which they differ are marked: `[]` in colours, `*` in letters.
+
+    \b
+    pnono solve hook.non
+    pnono solve set.xml --number 3 --answers 5
+    pnono solve hard.non --plan lines-only --seconds 10
+    cat hook.non | pnono solve - --json
+
+    \b
+    Exit codes: 0 one answer, or any with --answers 1; 1 several answers or none;
+    3 the file can't be read; 4 undecided. Of several puzzles the highest counts.
+    """
+    from ..attempt import Limits
+    from ..puzzle import InvalidPuzzle
+    from ..solve import solve as decide
+
+    limits = Limits(seconds, answers, count, parse_plan(plan))
+    say_if_compiling()
+    code = Code.FINE
+    for place, puzzle in enumerate(puzzles(source, format_name, number)):
+        if isinstance(puzzle, InvalidPuzzle):
+            complain(puzzle)
+            code = max(code, Code.INVALID)
+            continue
+        result = patiently(decide, puzzle, limits)
+        code = max(code, _code(result))
+        if json:
+            print(_json(puzzle, result))
+        else:
+            print("\n" * bool(place) + "\n".join(_lines(puzzle, result, limits, coloured(colour), clues)))
+        sys.stdout.flush()
+    if code:
+        raise typer.Exit(code)
+
+
+def _code(result: Result) -> Code:
+    from ..attempt import Outcome
+
+    if result.outcome in (Outcome.UNIQUE, Outcome.SOLVED):
+        return Code.FINE
+    return Code.NO if result.outcome in (Outcome.MULTIPLE, Outcome.CONTRADICTION) else Code.UNDECIDED
+
+
+def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: bool) -> list[str]:
+    """Title, pictures, legend, verdict, facts."""
+    from ..pictures.terminal import colour_picture, differences, legend, printable, text_picture
+    from ..report.summary import duration
+
+    picture = colour_picture if paint else text_picture
+    lines = [printable(puzzle.name or f"{puzzle.source} #{puzzle.index}")]
+    grids = result.answers or (result.partial,)
+    marks = set().union(*(differences(grids[0], grid) for grid in grids[1:]))
+    for place, grid in enumerate(grids, start=1):
+        if len(grids) > 1:
+            lines.append(f"answer {place}:")
+        lines.append(picture(puzzle, grid, width=width(), clues=clues, marks=marks))
+    if legend(puzzle):
+        lines.append(legend(puzzle, colour=paint))
+    counts = ", ".join(counted(result.counts[f"n_{noun}{ending}"], noun, ending) for noun, ending in COUNTS.items())
+    return [
+        *lines,
+        verdict(result, limits, len(marks)),
+        f"{puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours; stage {result.stage}; "
+        f"{duration(result.seconds['solve_s'])}",
+        counts,
+        *(f"warning: {printable(warning)}" for warning in puzzle.warnings),
+    ]
+
+
+def verdict(result: Result, limits: Limits, n_differing: int) -> str:
+    """The outcome as a sentence."""
+    from ..attempt import Outcome
+
+    how = DECIDED_BY[result.stage]
+    many = f"{result.n_answers:,}"
+    n_open = counted(len(result.open_cells), "cell")
+    match result.outcome:
+        case Outcome.UNIQUE:
+            return f"Unique: this is the only answer; {how}."
+        case Outcome.SOLVED:
+            return f"Solved: this answer obeys the clues; whether it is the only one was not asked; {how}."
+        case Outcome.MULTIPLE:
+            number = f"exactly {many}" if result.exhausted else f"at least {many}"
+            return f"Ambiguous: {number} answers; those shown differ in {n_differing:,} cells."
+        case Outcome.CONTRADICTION:
+            return f"Contradiction: no answer obeys the clues: {result.witness or how}."
+        case Outcome.STALLED:
+            return f"Stalled: the plan ends with {n_open} open; that proves nothing."
+        case _:
+            return f"Timeout: {n_open} open after {limits.seconds:g} s; that proves nothing."
+
+
+def _json(puzzle: Puzzle, result: Result) -> str:
+    """One line with the columns of a run that mean something here, and all answers that were kept."""
+    import json
+
+    from ..puzzle import letter
+
+    def text(grid: Grid) -> str:
+        return "/".join("".join("?" if c < 0 else letter(c, puzzle.n_colours) for c in row) for row in grid)
+
+    answers = [text(grid) for grid in result.answers]
+    columns = {
+        **{
+            name: getattr(puzzle, name)
+            for name in ("name", "source", "index", "digest", "height", "width", "n_colours")
+        },
+        **{name: getattr(result, name) for name in ("outcome", "stage", "witness", "n_answers", "exhausted")},
+        **result.counts,
+        **result.seconds,
+        "answer": answers[0] if answers else "",
+        "answers": answers,
+        "partial": text(result.partial),
+        "warnings": "; ".join(puzzle.warnings),
+    }
+    return json.dumps(columns, ensure_ascii=False)

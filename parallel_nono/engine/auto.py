@@ -1,0 +1,67 @@
+"""Solve at once with threads; bring up Ray beside them when what is left is worth it, and hand over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from queue import Queue
+from time import monotonic
+
+import pyarrow as pa
+
+from .feed import Feed
+from .local import Crew, Output, Threads, collect, drain
+from .work import Work
+
+WORTH_S, WORTH_A_WORKER_S = 10.0, 1.0
+"""Seconds of one core that must be left for Ray to pay: its start, and that of every worker."""
+
+LOOK_S = 0.5
+
+
+def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
+    """Rows in order of finishing; closing the iterator cancels the rest."""
+    from .cluster import Cluster
+
+    crew.engine = "local"
+    worth = WORTH_S + WORTH_A_WORKER_S * crew.workers
+    crew.why = "one worker" if crew.workers == 1 else f"less than {worth:.0f} s of work for one core"
+    output: Output = Queue(2 * crew.workers + 2)
+    threads = Threads(work, feed, crew, output)
+    cluster: Cluster | None = None
+    looked = monotonic()
+
+    def alive() -> bool:
+        return threads.alive or (cluster is not None and cluster.alive)
+
+    try:
+        for rows in collect(output, alive, crew.stop):
+            if cluster is None and monotonic() - looked > LOOK_S:
+                looked = monotonic()
+                why = _reason(feed, crew, worth)
+                if why:
+                    crew.why = f"{why}; Ray was still starting"
+                    cluster = Cluster(work, feed, crew, output, on_ready=threads.retire, why=why, optional=True)
+            yield rows
+        threads.close(1.5)
+        if cluster is not None:
+            cluster.close(1.5)
+        yield from drain(output)
+    finally:
+        threads.close(1.5)
+        if cluster is not None:
+            cluster.close(1.5)
+
+
+def _reason(feed: Feed, crew: Crew, worth: float) -> str:
+    """Why Ray should come, or "" while it should not."""
+    if crew.address:
+        return f"the cluster at {crew.address} was asked for"
+    if crew.workers == 1 or feed.n_chunks < 2 * crew.workers + 2:
+        return ""
+    left = feed.remaining()
+    if left is None:
+        return ""
+    # Puzzles of more workers than cores overlap, so their seconds are not all work.
+    seconds = left.solve_s * min(1.0, (os.cpu_count() or 1) / crew.workers)
+    return f"about {seconds:.0f} s of work for one core were left" if seconds > worth else ""

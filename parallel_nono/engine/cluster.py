@@ -1,0 +1,474 @@
+"""Ray: every worker is a process of its own, here or on other machines, so that a crash costs one worker only.
+
+The driver thread hands out leases: chunks of about `LEASE_S` seconds, two to a worker, so that none waits for a
+message. A lease is a transaction: its rows are accepted whole, or it is run again. Ray restarts and retries nothing;
+who died over which puzzle is read from the page that each worker shares with the driver on the same host.
+
+A worker that dies leaves its slice to be run again carefully, one puzzle at a time. A puzzle that is caught alone
+gets a strike; two strikes are `crashed`. A puzzle that stays beyond its time and does not hear the stop is killed
+with its worker: `timeout`. What else the worker held is handed out again, and nobody is blamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import secrets
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import EngineError
+from .environment import Quiet, new_folder, prepare, sweep
+from .feed import Feed
+from .local import Crew, Output, collect, drain, put
+from .work import (
+    ABORT,
+    COUNT,
+    IDLE,
+    LEASE,
+    PLACE,
+    READING,
+    SINCE_MS,
+    SOFT_S,
+    Chunk,
+    Done,
+    Place,
+    RejectedAnswer,
+    Work,
+    crashed_rows,
+    crashed_source,
+    has_errors,
+    joined,
+    new_page,
+    overrun_rows,
+)
+from .worker import FOR_GOOD, THIS_LEASE, VERSIONS, Worker, packed, packed_texts, shared_page, unpacked
+
+WINDOW = 2
+"""Leases that a worker has at a time: one in hand, one waiting."""
+
+MANY = 16
+"""From so many leases on it pays to ask for all that are ready at once."""
+
+TICK_S = 0.1
+SLICE_MOST_S = 10.0
+"""A slice is meant to last 50 ms; after so long it is stopped and run again carefully."""
+
+GRACE_S = 5.0
+"""Seconds beyond its limit that a puzzle, or a worker told to stop, is waited for before it is killed."""
+
+FIRST_LEASE_S = 60.0
+"""More patience for the first lease of a worker: it loads, or compiles, the kernels."""
+
+READING_MOST_S = 300.0
+STRIKES = 2
+STORE_BYTES, STORE_BYTES_A_WORKER = 80 << 20, 16 << 20
+"""Shared memory for rows on their way: Ray's least, or what the leases of all workers may need."""
+
+
+@dataclass(slots=True)
+class Lease:
+    """A chunk in the hands of an actor."""
+
+    number: int
+    chunk: Chunk
+    since: float
+
+
+@dataclass(slots=True)
+class Actor:
+    """A worker as the driver sees it. page: None on another host. leases: in the order given, by their refs."""
+
+    number: int
+    handle: Any
+    page: np.ndarray | None
+    file: Path
+    hello: Any
+    node: str = ""
+    ready: bool = False
+    dead: bool = False
+    n_done: int = 0
+    told: float = 0.0
+    overran: bool = False
+    leases: dict[Any, Lease] = field(default_factory=dict)
+
+
+class Cluster:
+    """A thread that brings up Ray, hands out leases until the feed is finished, and takes everything down again.
+
+    on_ready  called once when workers answer.
+    optional  True: should Ray not start, say so in `crew.why` and leave the work to others.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        feed: Feed,
+        crew: Crew,
+        output: Output,
+        on_ready: Callable[[], None],
+        why: str,
+        optional: bool = False,
+    ) -> None:
+        self._work, self._feed, self._crew, self._output = work, feed, crew, output
+        self._on_ready, self._why, self._optional = on_ready, why, optional
+        self._place = Place("ray", platform.node(), "driver")
+        self._ray: Any = None
+        self._folder = Path()
+        self._actors: list[Actor] = []
+        self._actor_class: Any = None
+        self._is_ready = False
+        self._n_leases = 0
+        self._n_done = 0
+        self._failures = 0
+        self.alive = True
+        """False once all rows are in `output`."""
+        self._thread = Thread(target=self._main, name="pnono-cluster", daemon=True)
+        self._thread.start()
+
+    def close(self, seconds: float) -> None:
+        """Stop, if need be, and wait until Ray is down: at most so many seconds if everything was told to stop."""
+        stopping = self._crew.stop.is_set()
+        self._crew.stop.set()
+        self._thread.join(seconds if stopping else 30.0)
+        self._crew.gone &= not self._thread.is_alive()
+
+    def _main(self) -> None:
+        try:
+            self._start()
+            self._serve()
+        except BaseException as error:  # whatever it is, the run must hear of it: this thread has no one else to tell
+            if self._optional and not self._is_ready:
+                self._crew.why = f"{self._why}, but Ray did not start: {error}"
+            else:
+                put(self._output, error, self._crew.stop)
+        finally:
+            self._end()
+
+    # Up and down.
+
+    def _start(self) -> None:
+        sweep()
+        self._folder = new_folder()
+        address = self._crew.address
+        prepare(address, self._crew.insecure)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what its own dependencies have to say is not ours to show
+            import ray
+
+        self._ray = ray
+        Quiet.install(self._folder / "ray.log")
+        common: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "configure_logging": True}
+        if not address:
+            common |= {
+                "address": "local",
+                "num_cpus": self._crew.workers,
+                "num_gpus": 0,
+                "include_dashboard": False,
+                "object_store_memory": max(STORE_BYTES, STORE_BYTES_A_WORKER * self._crew.workers),
+                "_temp_dir": str(self._folder / "r"),
+            }
+        else:
+            common["address"] = address
+        for attempts_left in (1, 0):
+            try:
+                ray.init(**common)
+                break
+            except Exception as error:  # Ray raises many kinds; all mean that it is not there
+                ray.shutdown()
+                if not attempts_left or address or self._crew.stop.is_set():
+                    place = f"the cluster at {address}" if address else "a local Ray"
+                    raise EngineError(f"{place} can't be used: {_first_line(error)}") from error
+        options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0}
+        if address:
+            # Another host has no page of ours: there the stop comes as a message beside the lease.
+            options |= {"concurrency_groups": {"control": 1}, "scheduling_strategy": "SPREAD"}
+        self._actor_class = ray.remote(**options)(Worker)
+        self._work_ref = ray.put(self._work)
+
+    def _end(self) -> None:
+        ray = self._ray
+        if ray is not None and ray.is_initialized():
+            self._stop_leases()
+            self.alive = False
+            for actor in self._actors:
+                self._kill(actor)
+            ray.shutdown()
+        self.alive = False
+        Quiet.remove()
+        if self._folder != Path():
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _stop_leases(self) -> None:
+        """Tell all workers to stop, and keep what they had done."""
+        held = [ref for actor in self._actors for ref in actor.leases if not actor.dead]
+        if not held:
+            return
+        for actor in self._actors:
+            self._tell_stop(actor, FOR_GOOD)
+        if self._crew.hurry.is_set():
+            return
+        ready, _ = self._ray.wait(held, num_returns=len(held), timeout=0.8)
+        for ref in ready:
+            with contextlib.suppress(self._ray.exceptions.RayError):
+                answer = self._ray.get(ref)
+                for rows in unpacked(answer[0]) if len(answer) > 3 else []:
+                    self._output.put(rows)
+
+    def _kill(self, actor: Actor) -> None:
+        actor.dead = True
+        with contextlib.suppress(self._ray.exceptions.RayError, ValueError):  # it may be gone by itself
+            self._ray.kill(actor.handle)
+
+    # The loop.
+
+    def _serve(self) -> None:
+        ray, feed, stop = self._ray, self._feed, self._crew.stop
+        while not stop.is_set() and not feed.finished:
+            self._hire()
+            self._hand_out()
+            refs = [ref for actor in self._actors for ref in actor.leases]
+            refs += [actor.hello for actor in self._actors if not actor.ready]
+            if not refs:
+                feed.wait(TICK_S)
+                continue
+            ready, _ = ray.wait(refs, num_returns=1, timeout=TICK_S)
+            if ready and len(refs) > MANY:
+                ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
+            for actor in list(self._actors):
+                for ref in ready:
+                    if ref in actor.leases:
+                        self._settle(actor, ref)
+                    elif ref == actor.hello and not actor.ready:
+                        self._greet(actor)
+            self._watch()
+
+    def _hire(self) -> None:
+        """An actor for every place; dead ones are replaced."""
+        alive = {actor.number for actor in self._actors if not actor.dead}
+        self._actors = [actor for actor in self._actors if not actor.dead or actor.leases]
+        for number in range(self._crew.workers):
+            if number in alive:
+                continue
+            file = self._folder / f"page-{number}-{secrets.token_hex(4)}"
+            file.write_bytes(new_page().tobytes())
+            handle = self._actor_class.remote(self._work_ref, number, str(file))
+            self._actors.append(Actor(number, handle, shared_page(str(file))[0], file, handle.hello.remote()))
+
+    def _greet(self, actor: Actor) -> None:
+        errors = self._ray.exceptions
+        try:
+            facts = self._ray.get(actor.hello)
+        except (errors.RayActorError, errors.RayTaskError) as error:
+            self._failures += 1
+            self._kill(actor)
+            if self._failures > self._crew.workers + 2:
+                raise EngineError(f"Ray's workers end before they begin: {_first_line(error)}") from error
+            return
+        if facts["versions"] != VERSIONS:
+            raise EngineError(f"worker on {facts['host']}: expected {VERSIONS}, found {facts['versions']}")
+        if not facts["shares_page"]:
+            actor.page = None
+        actor.node, actor.ready = facts["node"], True
+        if not self._is_ready:
+            self._is_ready = True
+            self._crew.engine, self._crew.why = "ray", self._why
+            self._on_ready()
+
+    def _hand_out(self) -> None:
+        from ..kernels import is_compiled
+
+        ready = [actor for actor in self._actors if actor.ready and not actor.dead]
+        if not (self._n_done or is_compiled()):
+            # The kernels are compiled once, not by all workers at the same time.
+            ready = [] if any(actor.leases for actor in ready) else ready[:1]
+        for depth in range(WINDOW):
+            for actor in ready:
+                if len(actor.leases) != depth or any(lease.chunk.careful for lease in actor.leases.values()):
+                    continue
+                if depth and self._feed.only_hard:
+                    continue  # a hard puzzle waits for whoever is free first
+                chunk = self._feed.take()
+                if chunk is None:
+                    return
+                self._n_leases += 1
+                ref = actor.handle.lease.remote(
+                    self._n_leases,
+                    chunk.careful,
+                    chunk.weight,
+                    monotonic() - chunk.made,
+                    packed_texts(chunk.texts),
+                    packed([] if chunk.batch is None else [chunk.batch]),
+                )
+                actor.leases[ref] = Lease(self._n_leases, chunk, monotonic())
+
+    def _settle(self, actor: Actor, ref: Any) -> None:
+        """A lease came back, or its worker is gone."""
+        lease = actor.leases.pop(ref)
+        errors = self._ray.exceptions
+        try:
+            answer = self._ray.get(ref)
+        except (errors.RayActorError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
+            self._lost(actor, lease, error)
+            return
+        actor.n_done += 1
+        self._n_done += 1
+        actor.told = 0.0
+        for following in list(actor.leases.values())[:1]:
+            following.since = monotonic()
+        if len(answer) == 3:
+            title, why, puzzle = answer
+            raise RejectedAnswer(title, why, unpacked(puzzle)[0])
+        rows, hard, rest, *figures = answer
+        done = Done(unpacked(rows), unpacked(hard), joined(unpacked(rest)), *figures)
+        for batch in done.rows:
+            put(self._output, batch, self._crew.stop)
+        if done.aborted and done.rest is not None and not self._crew.stop.is_set():
+            # It was stopped because it took too long: from here on one puzzle at a time.
+            self._feed.finish(lease.chunk, Done([], [], None, 0.0, done.seconds), *self._careful(done.rest, actor))
+        else:
+            self._feed.finish(lease.chunk, done)
+
+    def _careful(self, batch: pa.RecordBatch, actor: Actor) -> list[Chunk]:
+        """Chunks in which every puzzle is tried alone: by itself where the driver can't see the worker's page."""
+        if actor.page is not None:
+            return [Chunk(batch=batch, weight=batch.num_rows, careful=True)]
+        return [Chunk(batch=batch.slice(place, 1), careful=True, deaths=1) for place in range(batch.num_rows)]
+
+    # Faults.
+
+    def _lost(self, actor: Actor, lease: Lease, error: Exception) -> None:
+        """The worker died while it had this lease: hand it out again, and find out who is to blame."""
+        self._kill(actor)
+        if not actor.n_done and not actor.overran:
+            self._failures += 1
+        page = actor.page
+        was_waiting = page is not None and (page[LEASE] != lease.number or page[PLACE] == IDLE)
+        if was_waiting or self._host_is_gone(actor, error):
+            self._feed.give_back(lease.chunk)
+            return
+        why = f"its worker died {STRIKES} times: {_first_line(error)}"
+        chunk, at, count = lease.chunk, READING, 0
+        if page is not None:
+            at, count = int(page[PLACE]), int(page[COUNT])
+        if page is not None and at == READING and chunk.texts:
+            self._lost_reading(chunk, why, actor.overran)
+            return
+        good, others = self._puzzles_of(chunk)
+        if page is None:
+            at, count = 0, good.num_rows
+            if chunk.deaths == 0 and good.num_rows > 1 and not actor.overran:
+                chunk.deaths = 1
+                self._feed.give_back(chunk)
+                return
+        for start, stop in ((0, at), (at + count, good.num_rows)):
+            if start < stop:
+                others.append(_chunk(good.slice(start, stop - start)))
+        suspects = good.slice(at, count)
+        if count > 1:
+            others += self._careful(suspects, actor)
+        elif actor.overran:
+            seconds = monotonic() - lease.since if page is None else monotonic() - page[SINCE_MS] / 1000
+            why = f"it did not stop after {self._work.limits.seconds:g} s and was killed with its worker"
+            put(self._output, overrun_rows(self._work, suspects, seconds, why, self._place), self._crew.stop)
+        else:
+            strikes = 1 + (chunk.strikes if good.num_rows == 1 else 0)
+            if strikes >= STRIKES:
+                put(self._output, crashed_rows(self._work, suspects, why, self._place), self._crew.stop)
+            else:
+                others.append(Chunk(batch=suspects, careful=True, strikes=strikes, deaths=chunk.deaths + 1))
+        self._feed.drop(chunk, *others)
+
+    def _lost_reading(self, chunk: Chunk, why: str, overran: bool) -> None:
+        if len(chunk.texts) > 1:
+            self._feed.drop(chunk, *(Chunk([text], strikes=0) for text in chunk.texts))
+            return
+        chunk.strikes += 1
+        if chunk.strikes < STRIKES and not overran:
+            self._feed.give_back(chunk)
+            return
+        why = f"while reading: {f'took more than {READING_MOST_S:g} s' if overran else why}"
+        put(self._output, crashed_source(self._work, chunk.texts[0][0], why, self._place), self._crew.stop)
+        self._feed.drop(chunk)
+
+    def _puzzles_of(self, chunk: Chunk) -> tuple[pa.RecordBatch, list[Chunk]]:
+        """The puzzles that the worker was solving, and a chunk of those that could not be read, if any."""
+        batch = self._work.kind.read(chunk.texts) if chunk.batch is None else chunk.batch
+        if not has_errors(batch):
+            return batch, []
+        broken = pc.not_equal(batch.column("error"), "")
+        return batch.filter(pc.invert(broken)), [_chunk(batch.filter(broken))]
+
+    def _host_is_gone(self, actor: Actor, error: Exception) -> bool:
+        """True when the machine went, and not just the worker: then no puzzle is to blame.
+
+        Ray knows it some seconds late; a lease that was lost before that costs its puzzles one death, no strike.
+        """
+        if isinstance(error, self._ray.exceptions.NodeDiedError):
+            return True
+        return not any(node["Alive"] for node in self._ray.nodes() if node["NodeID"] == actor.node)
+
+    def _watch(self) -> None:
+        """Stop what takes too long, and kill what does not hear."""
+        now = monotonic()
+        for actor in self._actors:
+            if actor.dead or not actor.leases:
+                continue
+            lease = next(iter(actor.leases.values()))
+            page = actor.page
+            count, since, reading = lease.chunk.weight, lease.since, False
+            if page is not None:
+                if page[LEASE] != lease.number or page[PLACE] == IDLE:
+                    continue
+                count, since, reading = int(page[COUNT]), page[SINCE_MS] / 1000, page[PLACE] == READING
+            alone = lease.chunk.careful or count == 1
+            most = READING_MOST_S if reading else self._work.limits.seconds + GRACE_S if alone else SLICE_MOST_S
+            most += 0.0 if actor.n_done else FIRST_LEASE_S
+            if not alone and not reading and not actor.told and now - since > max(most, 2 * SOFT_S):
+                actor.told = now
+                self._tell_stop(actor, THIS_LEASE)
+            late = now - actor.told > GRACE_S if actor.told else (alone or reading) and now - since > most
+            if late and not actor.overran:
+                actor.overran = True
+                with contextlib.suppress(self._ray.exceptions.RayError, ValueError):
+                    self._ray.kill(actor.handle)  # its lease then comes back as an error
+
+    def _tell_stop(self, actor: Actor, what: int) -> None:
+        if actor.page is not None:
+            actor.page[ABORT] = what
+        elif not actor.dead:
+            actor.handle.stop.options(concurrency_group="control").remote()
+
+
+def _chunk(batch: pa.RecordBatch) -> Chunk:
+    return Chunk(batch=batch, weight=batch.num_rows)
+
+
+def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
+    """Rows in order of finishing; closing the iterator cancels the rest. Errors: EngineError."""
+    crew.engine = "ray"
+    why = f"asked for, at {crew.address}" if crew.address else "asked for"
+    output: Output = Queue(2 * crew.workers + 2)
+    cluster = Cluster(work, feed, crew, output, lambda: None, why)
+    try:
+        yield from collect(output, lambda: cluster.alive, crew.stop)
+        cluster.close(2.5)
+        yield from drain(output)
+    finally:
+        cluster.close(2.5)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

@@ -1,0 +1,122 @@
+"""What Ray needs around it: settings made before its import, a secret, a short folder, and a quiet standard output."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import secrets
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from threading import current_thread
+from typing import Any, TextIO
+
+import psutil
+
+from . import EngineError
+
+
+def prepare(address: str, insecure: bool) -> None:
+    """Set the environment that Ray reads while it is imported. Errors: EngineError."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_SCHEDULER_EVENTS"] = "0"
+    os.environ["RAY_DEDUP_LOGS"] = "0"
+    if address:
+        if "://" in address:
+            raise EngineError(f"--address {address}: expected HOST:PORT, found a Ray Client address")
+        home = Path.home() / ".ray" / "auth_token"
+        has_token = any(os.environ.get(name) for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")) or home.is_file()
+        if not insecure and not (os.environ.get("RAY_AUTH_MODE") == "token" and has_token):
+            raise EngineError(
+                f"--address {address}: expected a cluster with token authentication (RAY_AUTH_MODE=token and a token "
+                "in RAY_AUTH_TOKEN_PATH); whoever reaches an open one runs code on it; --insecure uses it all the same"
+            )
+        return
+    wanted = {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN_PATH": str(_token_file()),
+        # Undocumented, but it is what makes Ray listen on 127.0.0.1 alone.
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    }
+    if "ray" in sys.modules and any(os.environ.get(name) != value for name, value in wanted.items()):
+        raise EngineError("Ray was imported before the engine could switch on its authentication; import it later")
+    os.environ.pop("RAY_AUTH_TOKEN", None)
+    os.environ.pop("RAY_ADDRESS", None)
+    os.environ |= wanted
+
+
+_token: Path | None = None
+
+
+def _token_file() -> Path:
+    """The secret of this process's own Ray, in a file that only we can read; Ray keeps it for the process's life."""
+    global _token
+    if _token is None:
+        handle, name = tempfile.mkstemp(prefix=f"pnono-{os.getpid()}-token-", dir=_short_temp())
+        with os.fdopen(handle, "w") as file:
+            file.write(secrets.token_hex(32))
+        _token = Path(name)
+        atexit.register(_forget, _token, os.getpid())
+    return _token
+
+
+def _forget(path: Path, owner: int) -> None:
+    if os.getpid() == owner:  # not a child that inherited us
+        path.unlink(missing_ok=True)
+
+
+def _short_temp() -> str:
+    """A folder for sockets, whose whole paths must stay below 107 characters."""
+    usual = tempfile.gettempdir()
+    return usual if len(usual) <= 24 or not os.access("/tmp", os.W_OK) else "/tmp"
+
+
+def new_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix=f"pnono-{os.getpid()}-", dir=_short_temp()))
+
+
+def sweep() -> None:
+    """Remove what killed drivers of ours left behind."""
+    for path in Path(_short_temp()).glob("pnono-*-*"):
+        match = re.match(r"pnono-(\d+)-", path.name)
+        try:
+            if not match or psutil.pid_exists(int(match[1])) or path.lstat().st_uid != os.getuid():
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+        except OSError:  # someone else was quicker
+            continue
+
+
+class Quiet:
+    """Stands in for sys.stdout while Ray is up: what Ray's own threads print goes to a file, the rest passes."""
+
+    _installed: Quiet | None = None
+
+    def __init__(self, stream: TextIO, path: Path) -> None:
+        self._stream = stream
+        self._file = path.open("w", encoding="utf-8")
+
+    def write(self, text: str) -> int:
+        quiet = current_thread().name.startswith(("ray_", "pnono-cluster"))
+        return (self._file if quiet else self._stream).write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @classmethod
+    def install(cls, path: Path) -> None:
+        cls._installed = cls(sys.stdout, path)
+        sys.stdout = cls._installed
+
+    @classmethod
+    def remove(cls) -> None:
+        if cls._installed is not None:
+            if sys.stdout is cls._installed:
+                sys.stdout = cls._installed._stream
+            cls._installed._file.close()
+            cls._installed = None

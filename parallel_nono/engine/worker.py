@@ -1,0 +1,97 @@
+"""The other end of the cluster: what runs in a worker process, and how chunks and rows travel."""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+import platform
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .. import __version__
+from .work import ABORT, LEASE, PAGE, Chunk, Place, RejectedAnswer, Work, attempt, joined, new_page
+
+VERSIONS = {"pnono": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
+"""What driver and workers must agree on."""
+
+THIS_LEASE, FOR_GOOD = 1, 2
+"""Values of ABORT: stop this lease, or this and all that follow."""
+
+
+class Worker:
+    """What runs in the other process; an actor class once `ray.remote` has wrapped it."""
+
+    def __init__(self, work: Work, number: int, page_path: str) -> None:
+        self._work = work
+        self._page, self.shares_page = shared_page(page_path)
+        self._place = Place("ray", platform.node(), f"{os.getpid()}.{number}")
+        pa.set_cpu_count(1)
+        gc.freeze()
+
+    def hello(self) -> dict[str, Any]:
+        """Who answers: host, Ray's node, versions, and whether the driver can see our page."""
+        import ray
+
+        node = ray.get_runtime_context().get_node_id()
+        return {"host": platform.node(), "node": node, "versions": VERSIONS, "shares_page": self.shares_page}
+
+    def lease(self, number: int, careful: bool, weight: int, age_s: float, texts: bytes, batch: bytes) -> Any:
+        """Attempt a chunk. Returns rows, hard puzzles and the rest as Arrow streams, and the figures of `Done`;
+        or (title, why, puzzle) of a rejected answer."""
+        chunk = Chunk(unpacked_texts(texts), joined(unpacked(batch)), weight, careful)
+        chunk.made -= age_s
+        if self._page[ABORT] == THIS_LEASE:
+            self._page[ABORT] = 0  # it meant the one before
+        self._page[LEASE] = number
+        try:
+            done = attempt(self._work, chunk, self._page, self._place)
+        except RejectedAnswer as error:
+            return error.title, error.why, packed([error.puzzle])
+        rest = [] if done.rest is None else [done.rest]
+        figures = done.weight, done.seconds, done.aborted, done.solve_s
+        return packed(done.rows), packed(done.hard), packed(rest), *figures
+
+    def stop(self) -> None:
+        """Called beside a lease: its kernels return."""
+        self._page[ABORT] = THIS_LEASE
+
+
+def shared_page(path: str) -> tuple[np.ndarray, bool]:
+    """The page that the driver made, if this is its host; else one of our own."""
+    try:
+        with open(path, "r+b") as file:
+            return np.frombuffer(mmap.mmap(file.fileno(), 8 * PAGE), np.int64), True
+    except OSError:
+        return new_page(), False
+
+
+def packed(batches: list[pa.RecordBatch]) -> bytes:
+    """Batches of one schema as an Arrow stream; b"" for none."""
+    if not batches:
+        return b""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batches[0].schema) as stream:
+        for batch in batches:
+            stream.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def unpacked(data: bytes) -> list[pa.RecordBatch]:
+    """What `packed` packed."""
+    return list(pa.ipc.open_stream(data)) if data else []
+
+
+def packed_texts(texts: list[tuple[str, bytes]]) -> bytes:
+    if not texts:
+        return b""
+    names, datas = zip(*texts, strict=True)
+    arrays = [pa.array(names, pa.string()), pa.array(datas, pa.large_binary())]
+    return packed([pa.RecordBatch.from_arrays(arrays, ["source", "data"])])
+
+
+def unpacked_texts(data: bytes) -> list[tuple[str, bytes]]:
+    batches = unpacked(data)
+    return list(zip(*(column.to_pylist() for column in batches[0].columns), strict=True)) if batches else []

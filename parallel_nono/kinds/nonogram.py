@@ -1,0 +1,83 @@
+"""Nonograms: the chunk is a puzzle set, answers are colour indices, the rules are `check.fast`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..attempt import OUTCOMES, Limits, Outcome
+from ..puzzleset import clues_of
+from . import Kind, Solved
+
+COPIED = (
+    *("outcome", "stage", "n_answers", "exhausted", "n_open"),
+    *("n_rounds", "n_lines", "n_probes", "n_branches", "n_conflicts"),
+    *("pack_s", "line_s", "probe_s", "search_s", "sat_s", "solve_s"),
+)
+WITH_ANSWER = tuple(OUTCOMES.index(o) for o in (Outcome.UNIQUE, Outcome.MULTIPLE, Outcome.SOLVED))
+MULTIPLE = OUTCOMES.index(Outcome.MULTIPLE)
+
+
+def read(texts: list[tuple[str, bytes]]) -> pa.RecordBatch:
+    """Puzzles of all texts, whatever their formats, as one set."""
+    from ..formats.files import read_many
+
+    return read_many(texts)
+
+
+def title(chunk: pa.RecordBatch, place: int) -> str:
+    """`name (source #index)`, or what there is of it."""
+    name, source, index = (chunk.column(c)[place].as_py() for c in ("name", "source", "index"))
+    where = f"{source} #{index}"
+    return f"{name} ({where})" if name and name != source else where
+
+
+def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
+    """The whole set by the pipeline; up to two answers of each puzzle as text."""
+    from ..kernels.text import texts_of_set
+    from ..solve import solve_set
+
+    results = solve_set(chunk, limits, abort)
+    columns = {name: getattr(results, name) for name in COPIED}
+    columns["witness"] = pa.array(results.witness, pa.string())
+    if not results.aborted:
+        heights, widths, n_colours = (
+            chunk.column(c).to_numpy(zero_copy_only=True) for c in ("height", "width", "n_colours")
+        )
+        for place, name in enumerate(("answer", "second_answer")):
+            wanted = results.n_answers > place
+            text, offsets = texts_of_set(heights, widths, n_colours, results.cells[place], results.cell_starts, wanted)
+            columns[name] = pa.StringArray.from_buffers(len(wanted), pa.py_buffer(offsets), pa.py_buffer(text))
+    return Solved(columns, results, results.aborted)
+
+
+def check(chunk: pa.RecordBatch, results: Any) -> list[tuple[int, str]]:
+    """Every answer against the clues; an outcome that promises answers must have them, and two must differ."""
+    from ..check.fast import check_set
+
+    clues = clues_of(chunk)
+    rejected = []
+    n_answers = np.minimum(results.n_answers, 2)
+    for place in range(2):
+        wrong = check_set(*clues, results.cells[place], results.cell_starts, n_answers > place)
+        for puzzle in np.flatnonzero(wrong >= 0).tolist():
+            line, height = int(wrong[puzzle]), int(clues.heights[puzzle])
+            name = f"row {line + 1}" if line < height else f"column {line - height + 1}"
+            rejected.append((puzzle, f"answer {place + 1} breaks the clue of {name}"))
+    several = results.outcome == MULTIPLE
+    promised = np.where(several, 2, np.isin(results.outcome, WITH_ANSWER))
+    for puzzle in np.flatnonzero(n_answers < promised).tolist():
+        rejected.append((puzzle, f"{promised[puzzle]} answers promised, {n_answers[puzzle]} given"))
+    if several.any():
+        same = np.ones(len(several), bool)
+        starts = results.cell_starts
+        differ = results.cells[0] != results.cells[1]
+        filled = starts[:-1] < starts[1:]
+        same[filled] = ~np.logical_or.reduceat(differ, starts[:-1][filled])
+        rejected += [(puzzle, "the two answers are the same") for puzzle in np.flatnonzero(several & same).tolist()]
+    return rejected
+
+
+KIND = Kind("nonogram", read, title, solve, check)

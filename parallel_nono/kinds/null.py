@@ -1,0 +1,78 @@
+"""The kind to copy: every line of a text is a puzzle, a whole number, and its one answer is the number doubled.
+
+Complete and small: chunks in, columns out, no Python object per puzzle except where text is cut into lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..attempt import OUTCOMES, STAGES, Limits, Outcome
+from . import Kind, Solved
+
+NUMBERS = pa.field("number", pa.int64(), nullable=False)
+
+
+def read(texts: list[tuple[str, bytes]]) -> pa.RecordBatch:
+    """One puzzle a line; a line that is no number is a row with its error."""
+    rows = []
+    for source, data in texts:
+        for index, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+            word = line.strip()
+            fine = word.isdecimal() and len(word) <= 15
+            error = "" if fine else f"{source}:{index}: expected a whole number of at most 15 digits, found `{word}`"
+            digest = hashlib.blake2b(word.encode(), digest_size=16).hexdigest() if fine else ""
+            rows.append((word, source, index, digest, error, int(word) if fine else 0))
+    names, sources, indexes, digests, errors, numbers = zip(*rows, strict=True) if rows else [()] * 6
+    size, empty = np.ones(len(rows), np.int32), pa.array([""] * len(rows), pa.string())
+    return pa.RecordBatch.from_arrays(
+        [
+            *(pa.array(column, pa.string()) for column in (names, sources)),
+            pa.array(indexes, pa.int32()),
+            pa.array(digests, pa.string()),
+            *(pa.array(size), pa.array(size), pa.array(size + 1), empty, empty),
+            pa.array(errors, pa.string()),
+            pa.array(numbers, NUMBERS.type),
+        ],
+        [
+            *("name", "source", "index", "digest", "height", "width", "n_colours"),
+            *("metadata", "warnings", "error", NUMBERS.name),
+        ],
+    )
+
+
+def title(chunk: pa.RecordBatch, place: int) -> str:
+    """Where the line stands."""
+    return f"{chunk.column('source')[place]}:{chunk.column('index')[place]}"
+
+
+def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
+    """Double every number."""
+    began = perf_counter()
+    doubled = chunk.column(NUMBERS.name).to_numpy() * 2
+    n = len(doubled)
+    columns = {
+        "outcome": np.full(n, OUTCOMES.index(Outcome.UNIQUE), np.int8),
+        "stage": np.full(n, STAGES.index("line"), np.int8),
+        "n_answers": np.ones(n, np.int64),
+        "exhausted": np.ones(n, bool),
+        "answer": pc.cast(pa.array(doubled), pa.string()),
+    }
+    columns["solve_s"] = np.full(n, (perf_counter() - began) / max(n, 1))
+    return Solved(columns, doubled, bool(abort[0]))
+
+
+def check(chunk: pa.RecordBatch, answers: Any) -> list[tuple[int, str]]:
+    """The difference of answer and number must be the number."""
+    numbers = chunk.column(NUMBERS.name).to_numpy()
+    wrong = np.flatnonzero(answers - numbers != numbers)
+    return [(place, f"expected {numbers[place] + numbers[place]}, found {answers[place]}") for place in wrong.tolist()]
+
+
+KIND = Kind("null", read, title, solve, check)

@@ -1,0 +1,1 @@
+"""Grids and puzzles as pictures."""

@@ -1,0 +1,223 @@
+"""A grid with its clues as lines of text: plain letters, or cells in true colours (24-bit ANSI).
+
+A picture never wraps. It takes the first layout that fits into the width given: clues and wide cells; wide cells
+alone; narrow cells alone (in colour half blocks, two rows to a line), cut into strips where even these are too wide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from ..puzzle import Block, Clue, Grid, Puzzle, letter
+
+OPEN_SHADES = (0xFF8C00, 0xFF00FF, 0x00C8FF, 0x7CFC00)
+"""Shades for open cells: orange, or the first that no colour of the palette comes near."""
+
+CLUE_SHADE = 0x303030
+"""Ground of the clue numbers of a black-white puzzle, readable on light and dark terminals."""
+
+NEAR = 90
+"""Two shades closer than this (Euclidean, 0-441) are taken for one another."""
+
+MOST_NAMES = 40
+"""Colours that a legend names."""
+
+RESET = "\x1b[0m"
+
+
+def printable(text: str) -> str:
+    """`text` without control characters: a name in a file can't move the cursor or colour the terminal."""
+    return "".join(char if char.isprintable() else "�" for char in text)
+
+
+def text_picture(
+    puzzle: Puzzle, grid: Sequence[Sequence[int]], *, width: int = 0, clues: bool = True, marks: Collection = ()
+) -> str:
+    """The grid in letters (`puzzle.letter`), `?` for an open cell (-1), `*` after a marked one.
+
+    width  of the terminal in characters; 0: as wide as need be.
+    marks  (row, column) pairs from 0.
+    """
+
+    def cell(row: int, column: int, wide: int) -> str:
+        colour = grid[row][column]
+        char = "?" if colour < 0 else letter(colour, puzzle.n_colours)
+        return char if wide == 1 else f"{char}{'*' if (row, column) in marks else ' '}".ljust(wide)
+
+    def number(block: Block | None, wide: int, _: int) -> str:
+        return ("" if block is None else _block_text(puzzle, block)).ljust(wide)
+
+    digits = max((len(_block_text(puzzle, b)) for clue in puzzle.columns for b in clue), default=1)
+    if clues:
+        for wide in sorted({digits + 1, max(digits, 2)}, reverse=True):
+            if wide >= 2 and (not width or _clue_width(puzzle) + 1 + wide * puzzle.width <= width):
+                return "\n".join(line.rstrip() for line in _with_clues(puzzle, cell, number, wide))
+    wide = 2 if marks else 1
+    return "\n".join(
+        line.rstrip() for line in _strips(puzzle, width // wide or puzzle.width, lambda r, c: cell(r, c, wide))
+    )
+
+
+def colour_picture(
+    puzzle: Puzzle, grid: Sequence[Sequence[int]], *, width: int = 80, clues: bool = True, marks: Collection = ()
+) -> str:
+    """The grid in the colours of the palette; open cells in a shade of their own with `?`, marked ones in brackets.
+
+    Two characters make a cell about square. Arguments as for `text_picture`.
+    """
+    open_shade = open_colour(puzzle)
+    shades = [colour.rgb for colour in puzzle.palette]
+
+    def shade(row: int, column: int) -> int:
+        colour = grid[row][column]
+        return open_shade if colour < 0 else shades[colour]
+
+    def cell(row: int, column: int, wide: int) -> str:
+        sign = "[]" if (row, column) in marks else " ?" if grid[row][column] < 0 else ""
+        return _paint(sign.center(wide), shade(row, column))
+
+    def number(block: Block | None, wide: int, place: int) -> str:
+        if block is None:
+            return " " * wide
+        ground = CLUE_SHADE if puzzle.n_colours == 2 else shades[block.colour]
+        crowded = place % 2 and digits == wide  # no space between neighbouring numbers
+        return _paint(str(block.length).rjust(wide), _other_shade(ground) if crowded else ground)
+
+    digits = max((len(str(b.length)) for clue in puzzle.columns for b in clue), default=1)
+    wide = max(2, digits)
+    if clues and (not width or _clue_width(puzzle, coloured=True) + 1 + wide * puzzle.width <= width):
+        return "\n".join(map(_merged, _with_clues(puzzle, cell, number, wide, coloured=True)))
+    if not width or 2 * puzzle.width <= width or marks:
+        return "\n".join(map(_merged, _strips(puzzle, width // 2 or puzzle.width, lambda r, c: cell(r, c, 2))))
+
+    def half_blocks(row: int, column: int) -> str:
+        top = f"\x1b[38;2;{_channels(shade(row, column))}"
+        if row + 1 == puzzle.height:
+            return f"{top}m▀{RESET}"
+        return f"{top};48;2;{_channels(shade(row + 1, column))}m▀{RESET}"
+
+    return "\n".join(map(_merged, _strips(puzzle, width, half_blocks, step=2)))
+
+
+def differences(first: Grid, second: Grid) -> set[tuple[int, int]]:
+    """(row, column) from 0 of the cells in which two grids of one size differ."""
+    return {
+        (r, c)
+        for r, (one, other) in enumerate(zip(first, second, strict=True))
+        for c, (a, b) in enumerate(zip(one, other, strict=True))
+        if a != b
+    }
+
+
+def legend(puzzle: Puzzle, *, colour: bool = False) -> str:
+    """The letters of a colour puzzle with the names of their colours: `. white, a red`; "" for black and white."""
+    if puzzle.n_colours == 2:
+        return ""
+    names = []
+    for index, ink in enumerate(puzzle.palette[:MOST_NAMES]):
+        char = letter(index, puzzle.n_colours)
+        sign = _paint(f" {char} ", ink.rgb) if colour else char
+        names.append(f"{sign} {printable(ink.name) or f'#{ink.rgb:06x}'}")
+    rest = puzzle.n_colours - len(names)
+    return ", ".join(names) + (f" and {rest:,} more" if rest else "")
+
+
+def open_colour(puzzle: Puzzle) -> int:
+    """The shade for open cells: one that stands out from the palette."""
+    inks = [colour.rgb for colour in puzzle.palette]
+    return max(
+        OPEN_SHADES, key=lambda shade: (min(NEAR, *(_distance(shade, ink) for ink in inks)), -OPEN_SHADES.index(shade))
+    )
+
+
+def _with_clues(
+    puzzle: Puzzle,
+    cell: Callable[[int, int, int], str],
+    number: Callable[[Block | None, int, int], str],
+    wide: int,
+    *,
+    coloured: bool = False,
+) -> Iterator[str]:
+    """Column clues above, row clues at the left, both leaning on the grid."""
+    deepest = max(map(len, puzzle.columns))
+    left = _clue_width(puzzle, coloured=coloured)
+    columns = [(None,) * (deepest - len(clue)) + clue for clue in puzzle.columns]
+    for depth in range(deepest):
+        numbers = [number(column[depth], wide, place) for place, column in enumerate(columns)]
+        yield " " * (left + 1) + "".join(numbers)
+    for row, clue in enumerate(puzzle.rows):
+        numbers = [number(block, len(_block_text(puzzle, block, coloured)), 0) for block in clue]
+        margin = " " * (left - _width(puzzle, clue, coloured))
+        yield f"{margin}{' '.join(numbers)} " + "".join(cell(row, column, wide) for column in range(puzzle.width))
+
+
+def _strips(puzzle: Puzzle, most: int, cell: Callable[[int, int], str], step: int = 1) -> Iterator[str]:
+    """The grid without clues, `most` columns at a time; a wide one comes in strips with headings."""
+    for first in range(0, puzzle.width, most):
+        last = min(first + most, puzzle.width)
+        if puzzle.width > most:
+            yield f"columns {first + 1}-{last}:"
+        for row in range(0, puzzle.height, step):
+            yield "".join(cell(row, column) for column in range(first, last))
+
+
+def _block_text(puzzle: Puzzle, block: Block, coloured: bool = False) -> str:
+    """`3`, or with its letter `3a` where the colour is not shown otherwise."""
+    if coloured or puzzle.n_colours == 2:
+        return str(block.length)
+    return f"{block.length}{letter(block.colour, puzzle.n_colours)}"
+
+
+def _width(puzzle: Puzzle, clue: Clue, coloured: bool) -> int:
+    return sum(len(_block_text(puzzle, block, coloured)) + 1 for block in clue) - bool(clue)
+
+
+def _clue_width(puzzle: Puzzle, *, coloured: bool = False) -> int:
+    return max(_width(puzzle, clue, coloured) for clue in puzzle.rows)
+
+
+def _channels(shade: int) -> str:
+    return f"{shade >> 16};{shade >> 8 & 255};{shade & 255}"
+
+
+def _paint(text: str, shade: int) -> str:
+    """Text on a ground of this shade, black or white, whichever can be read on it."""
+    ink = 0x000000 if _luminance(shade) > 0.179 else 0xFFFFFF
+    return f"\x1b[38;2;{_channels(ink)};48;2;{_channels(shade)}m{text}{RESET}"
+
+
+def _merged(line: str) -> str:
+    """A line of painted pieces, neighbours of the same paint under one code."""
+    pieces: list[str] = []
+    before = ""
+    for piece in line.split(RESET):
+        plain, escape, rest = piece.partition("\x1b")
+        paint, _, text = rest.partition("m")
+        if escape and not plain and paint == before:
+            pieces[-1] += text
+        else:
+            pieces.append(piece)
+        before = paint
+    return RESET.join(pieces)
+
+
+def _luminance(shade: int) -> float:
+    """Relative luminance as WCAG 2 defines it, 0-1; at 0.179 black and white have the same contrast."""
+
+    def linear(channel: int) -> float:
+        value = channel / 255
+        return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+    return 0.2126 * linear(shade >> 16) + 0.7152 * linear(shade >> 8 & 255) + 0.0722 * linear(shade & 255)
+
+
+def _other_shade(shade: int) -> int:
+    """A quarter of the way to white, or to black from a light shade: tells neighbouring numbers apart."""
+    goal = 0 if _luminance(shade) > 0.179 else 255
+    channels = ((shade >> shift & 255) for shift in (16, 8, 0))
+    red, green, blue = (channel + (goal - channel) // 4 for channel in channels)
+    return red << 16 | green << 8 | blue
+
+
+def _distance(one: int, other: int) -> float:
+    return sum(((one >> shift & 255) - (other >> shift & 255)) ** 2 for shift in (16, 8, 0)) ** 0.5

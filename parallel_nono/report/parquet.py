@@ -1,0 +1,337 @@
+"""Rows on disk: closed Parquet parts, run facts beside them, and the keys of what is already done.
+
+    OUT/rows/part-HOST-00000.parquet   only closed parts ever appear here
+    OUT/run.json                       the run facts, which are in the metadata of every part too
+    OUT/.tmp/                          parts while they are written; swept when a run starts or ends
+    OUT/rejected-N.parquet             a puzzle whose answer the checker rejected (a packed set of one)
+
+A part is closed every `PART_ROWS` rows, `PART_BYTES` bytes or `PART_S` seconds, so that is the most a crash can cost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..attempt import SCHEMA_VERSION, schema
+
+PART_ROWS, PART_BYTES, PART_S = 50_000, 1 << 26, 10.0
+WRITING = {"compression": "zstd", "compression_level": 1, "row_group_size": 100_000}
+REPEATED = [field.name for field in schema() if not pa.types.is_floating(field.type)]
+REPEATED = [name for name in REPEATED if name not in ("name", "digest", "started", "answer", "second_answer")]
+"""Columns with few different values in a part; to look for such values in the others is wasted."""
+
+FACTS_KEY, SESSION_KEY = "pnono.run", "pnono.session"
+
+
+class OutputError(Exception):
+    """The folder of results can't be used; one sentence says why. `writing` is True when the disk is at fault."""
+
+    def __init__(self, message: str, *, writing: bool = False) -> None:
+        super().__init__(message)
+        self.writing = writing
+
+
+class Writer:
+    """Writes rows into a folder of results.
+
+    out      the folder; made if need be. Without `resume` it must be empty or new.
+    options  what decides the rows (inputs, limits, kind): a resumed run must have the same.
+    facts    what else is worth knowing: versions, machine.
+    Errors   OutputError with a sentence for people; the parts that are closed stay readable.
+    """
+
+    def __init__(
+        self, out: Path, options: dict[str, Any], facts: dict[str, Any], host: str, resume: bool = False
+    ) -> None:
+        self.out, self.rows_folder, self._scratch = out, out / "rows", out / ".tmp"
+        self.options = json.loads(json.dumps(options))
+        self.session: dict[str, Any] = {}
+        self._host = re.sub(r"[^A-Za-z0-9_.-]", "-", host) or "host"
+        self._kept: list[pa.RecordBatch] = []
+        self._kept_rows = self._kept_bytes = 0
+        self._since = self._began = monotonic()
+        self.n_rows = 0
+        try:
+            if resume:
+                _same_options(read_facts(out)["options"], self.options, out)
+            elif out.exists() and any(out.iterdir()):
+                raise OutputError(f"{out}: expected a new or empty folder, found files; resume or name another")
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            for folder in (self.rows_folder, self._scratch):
+                folder.mkdir(parents=True, exist_ok=True)
+            self._next = 1 + max((int(p.stem.rsplit("-", 1)[-1]) for p in parts(out)), default=-1)
+            before: dict[str, Any] = read_facts(out) if resume else {}
+            kept: dict[str, Any] = {key: before[key] for key in ("run", "started") if key in before}
+            self.facts: dict[str, Any] = {**facts, **kept, "options": self.options}
+            self._replace(out / "run.json", json.dumps(self.facts, indent=2, ensure_ascii=False).encode() + b"\n")
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Keep rows, and close a part when it is time. An empty batch only looks at the clock."""
+        if rows.num_rows:
+            self._kept.append(rows)
+            self._kept_rows += rows.num_rows
+            self._kept_bytes += rows.nbytes
+            self.n_rows += rows.num_rows
+        full = self._kept_rows >= PART_ROWS or self._kept_bytes >= PART_BYTES
+        if full or (self._kept and monotonic() - self._since >= PART_S):
+            self.flush()
+
+    def flush(self) -> None:
+        """Close a part of all rows kept; one without rows if there has never been any."""
+        if not self._kept and next(parts(self.out), None) is not None:
+            return
+        self.session["seconds"] = round(monotonic() - self._began, 3)
+        metadata = {
+            FACTS_KEY: json.dumps(self.facts, ensure_ascii=False),
+            SESSION_KEY: json.dumps(self.session, ensure_ascii=False),
+        }
+        table = pa.Table.from_batches(self._kept, schema()).unify_dictionaries()
+        table = table.replace_schema_metadata(schema(metadata).metadata)
+        name = f"part-{self._host}-{self._next:05}.parquet"
+        try:
+            with open(self._scratch / name, "wb") as file:
+                pq.write_table(table, file, use_dictionary=REPEATED, **WRITING)
+                _to_disk(file)
+            os.replace(self._scratch / name, self.rows_folder / name)
+            _folder_to_disk(self.rows_folder)
+        except OSError as error:
+            raise self._trouble(error) from error
+        self._next += 1
+        self._kept.clear()
+        del table
+        pa.default_memory_pool().release_unused()
+        self._kept_rows = self._kept_bytes = 0
+        self._since = monotonic()
+
+    def reject(self, puzzle: pa.RecordBatch) -> Path:
+        """Keep a puzzle whose answer was rejected, as a packed set that can be run again."""
+        number = 1 + len(list(self.out.glob("rejected-*.parquet")))
+        path = self.out / f"rejected-{number}.parquet"
+        try:
+            pq.write_table(pa.Table.from_batches([puzzle]), path)
+        except OSError as error:
+            raise self._trouble(error) from error
+        return path
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close the last part, unless writing is what failed, and sweep."""
+        try:
+            if kind is None or not issubclass(kind, OutputError):
+                self.flush()
+        finally:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        temporary = self._scratch / path.name
+        with open(temporary, "wb") as file:
+            file.write(data)
+            _to_disk(file)
+        os.replace(temporary, path)
+
+    def _trouble(self, error: OSError) -> OutputError:
+        return OutputError(
+            f"{self.out}: can't write results: {error.strerror or error}; what is in {self.rows_folder} stays readable",
+            writing=True,
+        )
+
+
+def _to_disk(file: Any) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _folder_to_disk(folder: Path) -> None:
+    """Make a rename last; only systems that can open folders know how."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def parts(out: Path) -> Iterator[Path]:
+    """The closed parts of a folder of results, oldest first."""
+    return iter(sorted((out / "rows").glob("part-*.parquet"), key=lambda p: (p.stem.rsplit("-", 1)[-1], p.name)))
+
+
+def batches(out: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """All rows of a folder of results, a part at a time."""
+    for part in parts(out):
+        yield from pq.read_table(part, columns=columns, partitioning=None).to_batches()
+
+
+def sessions(out: Path) -> list[dict[str, Any]]:
+    """What each start of the run said last, oldest first: seconds, engine, why, skipped."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in parts(out):
+        text = (pq.read_schema(part).metadata or {}).get(SESSION_KEY.encode())
+        if text:
+            session = json.loads(text)
+            found[session.get("started", "")] = session
+    return list(found.values())
+
+
+def read_facts(out: Path) -> dict[str, Any]:
+    """The run facts, from the parts or from run.json. Errors: OutputError if `out` holds no results."""
+    first = next(parts(out), None)
+    try:
+        if first is not None:
+            metadata = pq.read_schema(first).metadata or {}
+            version = metadata.get(b"pnono.schema", b"?").decode()
+            if version != str(SCHEMA_VERSION):
+                raise OutputError(f"{first}: expected results of version {SCHEMA_VERSION}, found version {version}")
+            facts: dict[str, Any] = json.loads(metadata[FACTS_KEY.encode()])
+        else:
+            facts = json.loads((out / "run.json").read_text(encoding="utf-8"))
+        facts["options"]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise OutputError(f"{out}: expected a folder of results (OUT/rows/part-*.parquet), found none") from error
+    return facts
+
+
+def _same_options(old: dict[str, Any], new: dict[str, Any], out: Path) -> None:
+    changed = [
+        f"{key} was {old.get(key)!r}, is {new.get(key)!r}"
+        for key in sorted(old.keys() | new.keys())
+        if old.get(key) != new.get(key)
+    ]
+    if changed:
+        raise OutputError(f"{out}: a run is resumed with the options it had: {'; '.join(changed)}")
+
+
+class Keys:
+    """What is already done: (source, index, digest) of every row as sorted 64-bit words, 8 bytes a row."""
+
+    def __init__(self, out: Path) -> None:
+        self.fill(batches(out, ["source", "index", "digest"]))
+
+    def fill(self, rows: Iterable[pa.RecordBatch]) -> None:
+        """Know the keys of these rows, and no others."""
+        words, sources = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
+        for batch in rows:
+            words.append(_words(batch))
+            sources.append(np.unique(_hashed(batch.column("source"))))
+        self._words = np.sort(np.concatenate(words))
+        self._sources = np.unique(np.concatenate(sources))
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def knows(self, source: str) -> bool:
+        """True when some puzzle of that source is done."""
+        return bool(_among(np.array([_hash(source)], np.uint64), self._sources)[0])
+
+    def without_done(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of a chunk of puzzles (or of results) that are not done."""
+        done = _among(_words(batch), self._words)
+        return batch.filter(pa.array(~done)) if done.any() else batch
+
+
+def _among(words: np.ndarray, ordered: np.ndarray) -> np.ndarray:
+    if not len(ordered):
+        return np.zeros(len(words), bool)
+    return ordered[np.minimum(np.searchsorted(ordered, words), len(ordered) - 1)] == words
+
+
+def _hash(text: str) -> int:
+    import hashlib
+
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _hashed(column: pa.Array) -> np.ndarray:
+    """A 64-bit word for every text of a column, each different text hashed once."""
+    encoded = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
+    words = np.array([_hash(text) for text in encoded.dictionary.to_pylist()], np.uint64)
+    return words[encoded.indices.to_numpy()] if len(words) else np.zeros(len(column), np.uint64)
+
+
+def _words(batch: pa.RecordBatch) -> np.ndarray:
+    """Source, index and digest of every row mixed into one word (the finaliser of SplitMix64)."""
+    word = _hashed(batch.column("source")) + batch.column("index").to_numpy().astype(np.uint64) * np.uint64(
+        0x9E3779B97F4A7C15
+    )
+    word = _mixed(word) ^ _digest_words(batch.column("digest"))
+    return _mixed(word)
+
+
+def _mixed(word: np.ndarray) -> np.ndarray:
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+NO_DIGEST = 0xA3B195354A39B70D
+
+
+def _digest_words(column: pa.Array) -> np.ndarray:
+    """The first 16 hex digits of every digest as a word; `NO_DIGEST` for a puzzle without one."""
+    buffers = column.buffers()
+    offsets = np.frombuffer(buffers[1], np.int32)[column.offset : column.offset + len(column) + 1]
+    words = np.full(len(column), NO_DIGEST, np.uint64)
+    full = np.flatnonzero(np.diff(offsets) >= 16)
+    if len(full):
+        digits = np.frombuffer(buffers[2], np.uint8)[offsets[full][:, None] + np.arange(16)].astype(np.uint64)
+        values = np.where(digits >= ord("a"), digits - np.uint64(ord("a") - 10), digits - np.uint64(ord("0")))
+        words[full] = (values << np.arange(60, -1, -4, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+    return words
+
+
+def export(out: Path, form: str) -> Path:
+    """All rows once more as one file, OUT/rows.csv or OUT/rows.jsonl, written a part at a time and renamed into place.
+
+    csv    a heading, then a line a row; text is quoted, times are ISO 8601 in UTC.
+    jsonl  an object a row with the names of the columns.
+    Errors OutputError.
+    """
+    target, temporary = out / f"rows.{form}", out / f".rows.{form}"
+    write = {"csv": _csv, "jsonl": _jsonl}[form]
+    try:
+        with open(temporary, "wb") as file:
+            for number, batch in enumerate(batches(out)):
+                write(batch, file, number == 0)
+            if not file.tell() and form == "csv":
+                _csv(pa.RecordBatch.from_pylist([], schema=schema()), file, True)
+            _to_disk(file)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise OutputError(f"{target}: can't be written: {error.strerror or error}", writing=True) from error
+    return target
+
+
+def _csv(batch: pa.RecordBatch, file: Any, heading: bool) -> None:
+    from pyarrow import csv
+
+    plain = pa.schema([pa.field(f.name, _plain(f.type)) for f in batch.schema])
+    table = pa.Table.from_batches([batch]).cast(plain)
+    csv.write_csv(table, file, csv.WriteOptions(include_header=heading))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Without dictionaries, which CSV does not know."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _jsonl(batch: pa.RecordBatch, file: Any, _: bool) -> None:
+    for start in range(0, batch.num_rows, 1000):
+        for row in batch.slice(start, 1000).to_pylist():
+            row["started"] = row["started"].isoformat()
+            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")

@@ -1,0 +1,232 @@
+"""What a run found, on one screen. Made from rows as they pass, or from the parts of a finished run: the same text.
+
+Memory: four bytes a row (the solve times, for the median), and ten rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..attempt import OUTCOMES, STAGES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+HEAVIEST = 10
+COLUMNS = ["name", "source", "index", "height", "width", "n_colours", "outcome", "stage", "solve_s", "warnings"]
+
+STYLES = {
+    "unique": "green",
+    "multiple": "yellow",
+    "contradiction": "magenta",
+    "solved": "green",
+    "stalled": "cyan",
+    "timeout": "red",
+    "invalid": "red",
+    "crashed": "bold red",
+}
+
+
+class Summary:
+    """Counts and times of the rows given to `add`, in any order."""
+
+    def __init__(self) -> None:
+        self.decided: Counter[tuple[str, str]] = Counter()
+        self.n_rows = self.n_warnings = 0
+        self._times: list[np.ndarray] = []
+        self._heaviest: list[dict[str, Any]] = []
+
+    @classmethod
+    def of(cls, out: Path) -> Summary:
+        """The summary of a folder of results, a part at a time."""
+        from .parquet import batches
+
+        summary = cls()
+        for batch in batches(out, COLUMNS):
+            summary.add(batch)
+        return summary
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Count a batch of rows."""
+        if not rows.num_rows:
+            return
+        self.n_rows += rows.num_rows
+        self.n_warnings += pc.sum(pc.not_equal(rows.column("warnings"), "")).as_py() or 0
+        outcomes, stages = rows.column("outcome"), rows.column("stage")
+        width = len(stages.dictionary)
+        pairs = np.bincount(outcomes.indices.to_numpy() * width + stages.indices.to_numpy())
+        for pair in np.flatnonzero(pairs).tolist():
+            key = outcomes.dictionary[pair // width].as_py(), stages.dictionary[pair % width].as_py()
+            self.decided[key] += int(pairs[pair])
+        tried = pc.not_equal(outcomes.cast(pa.string()), "invalid").to_numpy(zero_copy_only=False)
+        times = rows.column("solve_s").to_numpy()
+        self._times.append(times[tried])
+        self._keep_heaviest(rows, times, tried)
+
+    def outcomes(self) -> dict[str, int]:
+        """Rows of each outcome that occurs, in the order of the closed list."""
+        counts = Counter[str]()
+        for (outcome, _), n in self.decided.items():
+            counts[outcome] += n
+        return {str(o): counts[o] for o in OUTCOMES if counts[o]}
+
+    def times(self) -> tuple[float, float, float]:
+        """Average, median (the upper one of an even number) and maximum of the solve times in seconds; 0 of none."""
+        times = np.concatenate(self._times) if self._times else np.zeros(0, np.float32)
+        self._times = [times]
+        if not len(times):
+            return 0.0, 0.0, 0.0
+        median = np.partition(times, len(times) // 2)[len(times) // 2]
+        return float(times.mean(dtype=np.float64)), float(median), float(times.max())
+
+    def total_seconds(self) -> float:
+        """Solve times of all puzzles together."""
+        return sum(float(times.sum(dtype=np.float64)) for times in self._times)
+
+    @property
+    def heaviest(self) -> list[dict[str, Any]]:
+        """The rows with the longest solve times, longest first; equal ones by source and index."""
+        return list(self._heaviest)
+
+    def _keep_heaviest(self, rows: pa.RecordBatch, times: np.ndarray, tried: np.ndarray) -> None:
+        least = self._heaviest[-1]["solve_s"] if len(self._heaviest) == HEAVIEST else -1.0
+        places = np.flatnonzero(tried & (times >= least))
+        if len(places) > HEAVIEST:
+            border = np.partition(times[places], -HEAVIEST)[-HEAVIEST]
+            places = places[times[places] >= border][: 100 * HEAVIEST]
+        if len(places):
+            columns = [name for name in COLUMNS if name != "warnings"]
+            self._heaviest += rows.select(columns).take(pa.array(places)).to_pylist()
+            self._heaviest.sort(key=lambda row: (-row["solve_s"], row["source"], row["index"]))
+            del self._heaviest[HEAVIEST:]
+
+
+def duration(seconds: float) -> str:
+    """A time with three digits and the unit that suits it."""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.3g} us" if seconds < 999.5e-6 else "1 ms"
+    if seconds < 1:
+        return f"{seconds * 1e3:.3g} ms" if seconds < 0.9995 else "1 s"
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+
+
+def render(
+    console: Console, summary: Summary, sessions: list[dict[str, Any]], facts: dict[str, Any], out: Path
+) -> None:
+    """Print a summary: 80 columns suffice; without colours when `console` is no terminal or NO_COLOR is set.
+
+    sessions  what each start of the run said last (`parquet.sessions`): seconds, engine, why, skipped.
+    facts     the run facts; only the name is shown.
+    """
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
+
+    seconds = sum(session.get("seconds", 0.0) for session in sessions)
+    rate = f"  ({summary.n_rows / seconds:,.0f} puzzles/s)" if seconds > 0 and summary.n_rows else ""
+    console.print()
+    title = f"[bold]{escape(facts.get('run', ''))}[/bold]  {_plural(summary.n_rows, 'puzzle')}"
+    console.print(f"{title} in {duration(seconds)}{rate}", highlight=False)
+    console.print()
+    if summary.n_rows:
+        console.print(_outcome_table(summary))
+        console.print()
+        average, median, longest = summary.times()
+        console.print(
+            f"  solve time   average {duration(average)}, median {duration(median)}, "
+            f"maximum {duration(longest)}, sum {duration(summary.total_seconds())}",
+            highlight=False,
+        )
+        console.print()
+    if summary.heaviest:
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        table.add_column("  heaviest", justify="right", no_wrap=True)
+        table.add_column("puzzle", overflow="ellipsis", no_wrap=True, max_width=max(16, console.width - 48))
+        table.add_column("size", justify="right", no_wrap=True)
+        table.add_column("outcome", no_wrap=True)
+        table.add_column("stage", no_wrap=True)
+        for row in summary.heaviest:
+            colours = f" {row['n_colours']}c" if row["n_colours"] > 2 else ""
+            outcome = Text(row["outcome"], STYLES.get(row["outcome"], ""))
+            size = f"{row['width']}x{row['height']}{colours}" if row["width"] else ""
+            table.add_row(duration(row["solve_s"]), Text(_title(row)), size, outcome, row["stage"])
+        console.print(table)
+        console.print()
+    for line in _notes(summary, sessions):
+        console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+    console.print(f"  results      {escape(str(out / 'rows'))}/*.parquet", highlight=False, soft_wrap=True)
+
+
+def _outcome_table(summary: Summary) -> Any:
+    """Outcomes down, stages across, only those that occur."""
+    from rich.table import Table
+    from rich.text import Text
+
+    stages = [s for s in (*STAGES, "") if any(stage == s for _, stage in summary.decided)]
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("  outcome")
+    table.add_column("puzzles", justify="right")
+    table.add_column("", justify="right")
+    for stage in stages:
+        table.add_column(stage or "-", justify="right")
+    for outcome, n in summary.outcomes().items():
+        cells = (summary.decided[outcome, stage] for stage in stages)
+        table.add_row(
+            Text(f"  {outcome}", STYLES.get(outcome, "")),
+            f"{n:,}",
+            _percent(n, summary.n_rows),
+            *(f"{n:,}" if n else "" for n in cells),
+        )
+    return table
+
+
+def _percent(n: int, of: int) -> str:
+    if n == of:
+        return "100 %"
+    percent = 100 * n / of
+    return "< 0.1 %" if percent < 0.1 else f"{min(percent, 99.9):.1f} %"
+
+
+def _title(row: dict[str, Any]) -> str:
+    """Name and place of a puzzle; only the end of a long path, where files differ."""
+    source = row["source"]
+    place = f"{source.rsplit('/', 1)[-1]} #{row['index']}"
+    stem = source.rsplit("/", 1)[-1].split(".")[0]
+    known = row["name"] in ("", stem, f"{stem}#{row['index']}")
+    return place if known else f"{row['name']}  ({place})"
+
+
+def _notes(summary: Summary, sessions: list[dict[str, Any]]) -> list[str]:
+    """Lines on the engine, on what was skipped, and on warnings."""
+    lines = []
+    if sessions:
+        last = sessions[-1]
+        workers = _plural(last.get("workers", 1), "worker")
+        lines.append(f"engine       {last.get('engine', '')}, {workers}: {last.get('why', '')}")
+    skipped = [text for session in sessions for text in session.get("skipped", [])]
+    if skipped:
+        lines.append(f"skipped      {_plural(len(skipped), 'file')}:")
+        lines += [f"             {text}" for text in skipped[:5]]
+        lines += [f"             and {len(skipped) - 5:,} more"] if len(skipped) > 5 else []
+    if summary.n_warnings:
+        lines.append(f"warnings     {_plural(summary.n_warnings, 'puzzle')}: see the column `warnings`")
+    invalid = summary.outcomes().get("invalid", 0)
+    if invalid:
+        lines.append(f"invalid      {_plural(invalid, 'puzzle')}: see the column `error`")
+    if len(sessions) > 1:
+        lines.append(f"resumed      {_plural(len(sessions) - 1, 'time')}")
+    return lines
+
+
+def _plural(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")

@@ -1,0 +1,683 @@
+"""The command line, as a user meets it: what it prints, how it ends, what it says of bad input."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from oracles import settled_line
+from strategies import lines
+
+import parallel_nono.cli
+from parallel_nono import cli
+from parallel_nono.cli.check import notes
+from parallel_nono.cli.exits import MEANINGS, Code, Failure, writing
+from parallel_nono.puzzle import Block, Puzzle
+from parallel_nono.solve.plans import CHOICES, InvalidPlan, load_plan
+from parallel_nono.solve.plans import names as plan_names
+
+ROOT = Path(parallel_nono.__file__).parent.parent
+
+HOOK = "width 3\nheight 3\nrows\n2\n1\n3\ncolumns\n3\n1,1\n1\n"
+HOOK_ANSWER = "##./#../###"
+CROSSED = "width 2\nheight 2\nrows\n1\n1\ncolumns\n1\n1\n"
+NOTHING = "width 1\nheight 1\nrows\n1\ncolumns\n0\n"
+STUCK = "width 4\nheight 3\nrows\n1,1\n2\n0\ncolumns\n1\n1\n1\n1\n"
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def pnono(*arguments: object, text: str | bytes = "", out: IO[str] | None = None) -> Ended:
+    """Run a command in this process; its output is no terminal unless `out` is one."""
+    stdin = io.TextIOWrapper(io.BytesIO(text.encode() if isinstance(text, str) else text), encoding="utf-8")
+    stdout, stderr = out or io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", stdin)
+        patch.setattr(sys, "stdout", stdout)
+        patch.setattr(sys, "stderr", stderr)
+        with pytest.raises(SystemExit) as ended:
+            cli.main([str(argument) for argument in arguments])
+    stdout.flush()
+    written = stdout.buffer.getvalue().decode() if isinstance(stdout.buffer, io.BytesIO) else ""
+    return Ended(int(ended.value.code or 0), written, stderr.getvalue())
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a few puzzles."""
+    for name, text in (("hook.non", HOOK), ("crossed.non", CROSSED), ("nothing.non", NOTHING), ("stuck.non", STUCK)):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+# pnono line
+
+
+def test_every_line_of_the_truth_table_comes_out(shared: Path) -> None:
+    with (shared / "truth/line_truth.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 35
+    for row in rows:
+        coloured = row["kind"] == "colour"
+        cells = row["line"]
+        result = row["result"]
+        if coloured:
+            masks = [int(word) for word in cells.split()]
+            n_colours = max(masks).bit_length()
+            cells = "".join(as_set(mask, n_colours) for mask in masks)
+            if result != "IMPOSSIBLE":
+                result = "".join(as_set(int(word), n_colours) for word in result.split())
+        ended = pnono("line", row["clue"], cells)
+        assert ended.out.strip() == result.replace("IMPOSSIBLE", "Impossible"), row
+        assert ended.code == (Code.NO if result == "IMPOSSIBLE" else Code.FINE)
+
+
+def as_set(mask: int, n_colours: int) -> str:
+    """A cell as `pnono line` writes it in colour."""
+    inks = "".join(ink for place, ink in enumerate(".abcdefgh") if mask >> place & 1)
+    return "?" if mask == (1 << n_colours) - 1 else inks if len(inks) == 1 else f"[{inks}]"
+
+
+@settings(max_examples=60)
+@given(lines(most_cells=7, most_colours=4))
+def test_a_line_keeps_exactly_what_some_layout_uses(line: tuple) -> None:
+    clue, allowed, n_colours = line
+    letters = ".abc"
+    text = "".join(f"[{''.join(letters[c] for c in sorted(cell))}]" for cell in allowed)
+    if n_colours == 2 or not all(allowed):
+        return
+    settled = settled_line(clue, allowed)
+    ended = pnono("line", " ".join(f"{b.length}{letters[b.colour]}" for b in clue), text)
+    most = max((max(cell) for cell in allowed), default=0)
+    most = max(most, *(b.colour for b in clue), 1)
+    expected = [as_set(sum(1 << c for c in cell), most + 1) for cell in settled or ()]
+    assert ended.out.strip() == ("".join(expected) if settled else "Impossible")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "expected"),
+    [
+        (("3 2 5", 12), "", "XXX.XX.XXXXX"),
+        (("3,2,5", "-"), "????????????\n", "XXX.XX.XXXXX"),
+        (("3", "???_?.????"), "", "???...????"),
+        (("", 3), "", "..."),
+        (("0", 3), "", "..."),
+        (("2a 3b", 5), "", "aabbb"),
+        (("2a 3b", 6), "", "[.a]a?bb[.b]"),
+        (("1a", "[.b][.b]?"), "", "..a"),
+    ],
+)
+def test_a_line_can_be_said_in_several_ways(arguments: tuple, text: str, expected: str) -> None:
+    assert pnono("line", *arguments, text=text) == (Code.FINE, f"{expected}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("clue", "cells", "found"),
+    [
+        ("3 x", "????", "`x`"),
+        ("3 ?", "????", "`?`"),
+        ("3a 2", "????", "`3a 2`"),
+        ("3 0", "????", "`3 0`"),
+        ("3", "??z?", "cell 3"),
+        ("3a", "??X?", "cell 3"),
+        ("3a", "?[]?", "cell 2"),
+        ("3a", "?[.", "cell 2"),
+        ("3", "", "found none"),
+    ],
+)
+def test_a_wrong_line_is_refused_with_its_place(clue: str, cells: str, found: str) -> None:
+    ended = pnono("line", clue, cells)
+    assert ended.code == Code.USAGE
+    assert found in ended.err
+    assert ended.err.count("\n") == 1
+
+
+# pnono solve
+
+
+def test_the_answer_of_a_puzzle_is_shown_with_its_verdict(files: Path) -> None:
+    ended = pnono("solve", files / "hook.non")
+    assert ended.code == Code.FINE
+    assert ended.out.split("\n")[1:6] == ["    1", "  3 1 1", "2 # # .", "1 # . .", "3 # # #"]
+    assert "Unique: this is the only answer; lines alone decide it." in ended.out
+    assert "stage line" in ended.out
+
+
+def test_both_answers_are_shown_with_their_differences_marked(files: Path) -> None:
+    ended = pnono("solve", files / "crossed.non")
+    assert ended.code == Code.NO
+    pictures = re.findall(r"answer \d:\n.*\n1 (.*)\n1 (.*)\n", ended.out)
+    assert set(pictures) == {(".*#*", "#*.*"), ("#*.*", ".*#*")}
+    assert re.search(r"Ambiguous: (exactly|at least) 2 answers; those shown differ in 4 cells", ended.out)
+
+
+def test_a_contradiction_is_no(files: Path) -> None:
+    ended = pnono("solve", files / "nothing.non")
+    assert ended.code == Code.NO
+    assert "Contradiction: no answer obeys the clues" in ended.out
+
+
+def test_what_lines_leave_open_is_no_verdict(files: Path) -> None:
+    ended = pnono("solve", files / "stuck.non", "--plan", "lines-only")
+    assert ended.code == Code.UNDECIDED
+    assert "Stalled: the plan ends with 8 cells open" in ended.out
+    assert ended.out.count("?") == 8
+
+
+def test_one_answer_does_not_ask_for_uniqueness(files: Path) -> None:
+    ended = pnono("solve", files / "crossed.non", "--answers", 1)
+    assert ended.code == Code.FINE
+    assert "Solved: this answer obeys the clues; whether it is the only one was not asked" in ended.out
+
+
+def test_answers_are_counted_up_to_a_cap(tmp_path: Path) -> None:
+    ones = tmp_path / "ones.non"
+    ones.write_text("width 3\nheight 3\nrows\n1\n1\n1\ncolumns\n1\n1\n1\n")
+    assert "exactly 6 answers" in pnono("solve", ones, "--count", 100).out
+    assert "at least 4 answers" in pnono("solve", ones, "--count", 4).out
+    assert pnono("solve", ones, "--answers", 6, "--no-clues").out.count("answer ") >= 6
+
+
+def test_json_carries_answers_and_counts(files: Path) -> None:
+    ended = pnono("solve", files / "crossed.non", "--json")
+    row = json.loads(ended.out)
+    assert ended.code == Code.NO
+    assert sorted(row["answers"]) == ["#./.#", ".#/#."]
+    assert (row["outcome"], row["height"], row["width"], row["n_answers"]) == ("multiple", 2, 2, 2)
+
+
+def test_a_puzzle_comes_through_standard_input() -> None:
+    ended = pnono("solve", "-", "--json", text=HOOK)
+    assert json.loads(ended.out)["answer"] == HOOK_ANSWER
+
+
+def test_colours_are_for_terminals_unless_told_otherwise(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    hook = files / "hook.non"
+    assert "\x1b[" not in pnono("solve", hook).out
+    assert "\x1b[38;2;" in pnono("solve", hook, "--colour", "always").out
+    assert "\x1b[38;2;" in in_terminal("solve", hook)
+    assert "\x1b[" not in in_terminal("solve", hook, "--colour", "never")
+    assert "\x1b[" not in in_terminal("solve", hook, NO_COLOR="1")
+    assert "\x1b[" not in in_terminal("solve", hook, TERM="dumb")
+
+
+def in_terminal(*arguments: object, **environment: str) -> str:
+    """What a command writes into a pseudo-terminal of 80 columns."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    command = [sys.executable, "-m", "parallel_nono", *map(str, arguments)]
+    with subprocess.Popen(command, stdout=theirs, cwd=ROOT, env={**os.environ, **environment}) as process:
+        os.close(theirs)
+        chunks = []
+        while True:
+            try:
+                chunk = os.read(ours, 1 << 16)
+            except OSError:  # how Linux says that the other end is closed
+                break
+            if not chunk:
+                break
+            chunks.append(chunk)
+        process.wait()
+    os.close(ours)
+    return b"".join(chunks).decode()
+
+
+def test_a_name_in_a_file_cannot_command_the_terminal(tmp_path: Path) -> None:
+    file = tmp_path / "evil.non"
+    file.write_text('title "\x1b[2Jhello"\n' + HOOK)
+    ended = pnono("solve", file)
+    assert "\x1b" not in ended.out + ended.err
+
+
+# pnono check
+
+
+@pytest.mark.parametrize("way", ["argument", "file", "stdin"])
+def test_a_right_answer_is_right_however_it_comes(files: Path, way: str) -> None:
+    rows = HOOK_ANSWER.replace("/", "\n")
+    (files / "answer.txt").write_text(rows + "\n")
+    given_as = {"argument": HOOK_ANSWER, "file": files / "answer.txt", "stdin": "-"}[way]
+    ended = pnono("check", files / "hook.non", given_as, text=rows)
+    assert ended.code == Code.FINE
+    assert "right: every line shows its clue" in ended.out
+
+
+def test_a_wrong_answer_is_named_by_its_line(files: Path) -> None:
+    ended = pnono("check", files / "hook.non", "##./##./###")
+    assert ended.code == Code.NO
+    assert "wrong: row 2: expected 1, found 2" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [("##./#x./###", "expected a file, or rows"), ("no-such-file", "expected a file, or rows")],
+)
+def test_an_answer_that_is_none_is_refused(files: Path, answer: str, message: str) -> None:
+    ended = pnono("check", files / "hook.non", answer)
+    assert ended.code == Code.INVALID
+    assert message in ended.err
+
+
+def test_an_answer_of_another_size_is_wrong(files: Path) -> None:
+    assert "wrong: expected 3 rows, found 2" in pnono("check", files / "hook.non", "##./#..").out
+
+
+def test_a_puzzle_without_goal_has_nothing_to_check(files: Path) -> None:
+    ended = pnono("check", files / "hook.non")
+    assert ended.code == Code.NO
+    assert "no goal" in ended.out
+
+
+def test_what_the_solver_finds_the_checker_accepts(files: Path) -> None:
+    answer = json.loads(pnono("solve", files / "hook.non", "--json").out)["answer"]
+    assert pnono("check", files / "hook.non", "-", text=answer).code == Code.FINE
+
+
+def test_notes_name_what_is_unorthodox() -> None:
+    ones = (Block(1),)
+    puzzle = Puzzle((ones, (), (Block(3), Block(1))), (ones,) * 5)
+    assert notes(puzzle) == [
+        "the height 3 is not divisible by 5",
+        "instant lines, empty or full: row 2, row 3",
+    ]
+    assert notes(Puzzle((ones,) * 5, (ones,) * 10)) == []
+
+
+# pnono convert, generate, formats, pack, unpack
+
+
+def test_a_converted_puzzle_is_the_same_puzzle(files: Path) -> None:
+    assert pnono("convert", files / "hook.non", files / "hook.nin").code == Code.FINE
+    ended = pnono("convert", files / "hook.nin", "-", "--to", "taai")
+    assert ended.out.split() == ["$1", "3", "1", "1", "1", "2", "1", "3"]
+
+
+def test_a_folder_takes_one_file_for_each_puzzle(files: Path) -> None:
+    assert pnono("generate", "noise", files / "set.sgt", "--count", 3, "--height", 4, "--width", 4).code == Code.FINE
+    assert pnono("convert", files / "set.sgt", f"{files}/out/", "--to", "nin").code == Code.FINE
+    assert sorted(path.name for path in (files / "out").iterdir()) == [
+        "set-0001.nin",
+        "set-0002.nin",
+        "set-0003.nin",
+    ]
+
+
+def test_a_format_without_room_for_several_refuses_by_name(files: Path) -> None:
+    pnono("generate", "noise", files / "set.sgt", "--count", 3)
+    ended = pnono("convert", files / "set.sgt", files / "set.nin")
+    assert ended.code == Code.INVALID
+    assert "one puzzle a file, found 3" in ended.err
+    assert not (files / "set.nin").exists()
+
+
+def test_a_format_without_colours_refuses_by_name(files: Path) -> None:
+    pnono("generate", "patches", files / "colours.non", "--height", 5, "--width", 5)
+    ended = pnono("convert", files / "colours.non", files / "colours.nin")
+    assert ended.code == Code.INVALID
+    assert ".nin" in ended.err
+    assert not (files / "colours.nin").exists()
+
+
+def test_broken_puzzles_are_named_and_the_others_converted(files: Path) -> None:
+    (files / "set.sgt").write_text("2x2:1/1/1/1\n2x2:1/1/1\n1x1:1/1\n")
+    ended = pnono("convert", files / "set.sgt", "-", "--to", "sgt")
+    assert ended.code == Code.INVALID
+    assert ended.out.split() == ["2x2:1/1/1/1", "1x1:1/1"]
+    assert f"{files}/set.sgt:2: expected" in ended.err
+
+
+def test_a_file_is_not_converted_into_itself(files: Path) -> None:
+    ended = pnono("convert", files / "hook.non", files / "hook.non")
+    assert ended.code == Code.USAGE
+    assert (files / "hook.non").read_text() == HOOK
+
+
+def test_a_device_is_written_not_replaced() -> None:
+    ended = pnono("convert", "-", "/dev/null", "--to", "nin", text=HOOK)
+    assert ended.code == Code.FINE
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_packed_set_gives_its_puzzles_back(files: Path) -> None:
+    pnono("generate", "patches", files / "colours.json", "--count", 3, "--height", 5, "--width", 5)
+    packed = pnono("pack", files / "colours.json", files / "hook.non", files / "all.parquet")
+    assert (packed.code, packed.out) == (Code.FINE, f"4 puzzles in {files}/all.parquet\n")
+    again = pnono("pack", files / "all.parquet", files / "again.parquet")
+    assert again.code == Code.FINE
+    assert pnono("unpack", files / "all.parquet", "-", "--to", "json") == pnono(
+        "unpack", files / "again.parquet", "-", "--to", "json"
+    )
+    unpacked = json.loads(pnono("unpack", files / "again.parquet", "-", "--to", "json").out)
+    assert pnono("check", files / "again.parquet", "--number", 1).code == Code.FINE
+    assert len(unpacked["puzzles"] if isinstance(unpacked, dict) else unpacked) == 4
+
+
+def test_an_unreadable_puzzle_is_packed_as_its_error(files: Path) -> None:
+    (files / "set.sgt").write_text("1x1:1/1\n2x:1\n")
+    (files / "broken.parquet").write_bytes(b"PAR1 and nothing more")
+    ended = pnono("pack", files / "set.sgt", files / "broken.parquet", files / "out.parquet")
+    assert ended.code == Code.INVALID
+    assert "3 puzzles in" in ended.out
+    assert "2 of them unreadable" in ended.out
+    unpacked = pnono("unpack", files / "out.parquet", "-", "--to", "sgt")
+    assert (unpacked.code, unpacked.out) == (Code.INVALID, "1x1:1/1\n")
+    assert "set.sgt:2: expected" in unpacked.err
+
+
+def test_a_set_is_not_packed_into_itself_nor_over_a_device(files: Path) -> None:
+    pnono("pack", files / "hook.non", files / "out.parquet")
+    before = (files / "out.parquet").read_bytes()
+    assert pnono("pack", files / "out.parquet", files / "out.parquet").code == Code.USAGE
+    assert (files / "out.parquet").read_bytes() == before
+    assert pnono("pack", files / "hook.non", "/dev/null").code == Code.UNWRITABLE
+    assert not Path("/dev/null").is_file()
+
+
+def test_the_manifest_makes_its_files(tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.toml"
+    manifest.write_text(
+        '[[file]]\nname = "a.sgt"\nformat = "sgt"\n'
+        'puzzles = [{ kind = "noise", height = 4, width = 4, seeds = "1-3" }]\n'
+    )
+    ended = pnono("generate", "--manifest", manifest, "--out", tmp_path / "made")
+    assert (ended.code, ended.out) == (Code.FINE, f"1 file in {tmp_path}/made\n")
+    assert len((tmp_path / "made/a.sgt").read_text().splitlines()) == 3
+    manifest.write_text("[[file]]\n")
+    assert pnono("generate", "--manifest", manifest).code == Code.USAGE
+
+
+def test_the_same_seed_makes_the_same_bytes() -> None:
+    arguments = ("generate", "blobs", "-", "--to", "sgt", "--count", 3, "--seed", 7, "--set", "density=40")
+    once = pnono(*arguments)
+    assert once.code == Code.FINE
+    assert pnono(*arguments) == once
+    assert len(once.out.splitlines()) == 3
+
+
+def test_without_a_kind_the_kinds_are_listed() -> None:
+    ended = pnono("generate")
+    assert ended.code == Code.FINE
+    assert {"noise", "blobs", "domino"} <= {line.split()[0] for line in ended.out.splitlines()}
+
+
+@pytest.mark.parametrize("arguments", [("nope",), ("noise", "-", "--set", "a=1"), ("noise", "-", "--set", "density")])
+def test_an_unknown_kind_or_option_is_refused(arguments: tuple[str, ...]) -> None:
+    ended = pnono("generate", *arguments)
+    assert ended.code == Code.USAGE
+    assert ended.err.count("\n") == 1
+
+
+def test_every_format_is_listed() -> None:
+    from parallel_nono.formats import FORMATS
+
+    ended = pnono("formats")
+    assert ended.code == Code.FINE
+    assert {form.name for form in FORMATS} <= {line.split()[0] for line in ended.out.splitlines()}
+
+
+# plans
+
+
+def test_the_shipped_plans_are_known_by_name() -> None:
+    assert plan_names() == ["default", "fast", "lines-only"]
+    assert [load_plan(name) for name in plan_names()] == [("line", "probe", "search"), ("line", "probe"), ("line",)]
+
+
+def test_the_default_plan_is_the_default_of_the_library() -> None:
+    from parallel_nono import Limits
+
+    assert load_plan("default") == Limits().plan
+
+
+def test_a_plan_may_name_every_stage_of_the_pipeline() -> None:
+    from parallel_nono.solve.pipeline import STAGES
+
+    assert tuple(STAGES) == CHOICES
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("stages = ['line', 'guess']", "stages: expected line, then"),
+        ("stages = []", "stages: expected line, then"),
+        ("stages = 'line'", "stages: expected line, then"),
+        ("stages = [1]", "stages: expected line, then"),
+        ("stages = ['line', 'line']", "stages: expected line, then"),
+        ("stages = ['probe', 'line']", "stages: expected line, then"),
+        ("about = 'nothing'", "stages: expected line, then"),
+        ("stage = ['line']", "expected the keys `about` and `stages`, found `stage`"),
+        ("stages = [", "expected TOML"),
+        ("stages = ['read', 'line']", "stages: expected line, then"),
+    ],
+)
+def test_a_wrong_plan_is_refused_with_its_file(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text(text)
+    with pytest.raises(InvalidPlan, match=f"^{re.escape(str(file))}: .*{re.escape(message)}"):
+        load_plan(file)
+    assert pnono("solve", "-", "--plan", file, text=HOOK).code == Code.USAGE
+
+
+def test_an_unknown_plan_names_those_there_are() -> None:
+    assert "default, fast, lines-only, found `quick`" in pnono("solve", "-", "--plan", "quick", text=HOOK).err
+
+
+# --config
+
+
+def test_a_file_gives_defaults_and_the_command_line_wins(files: Path) -> None:
+    config = files / "solve.toml"
+    config.write_text("[solve]\nplan = 'lines-only'\nclues = false\njson = true\n[run]\nworkers = 3\n")
+    stuck = files / "stuck.non"
+    assert json.loads(pnono("solve", stuck, "--config", config).out)["outcome"] == "stalled"
+    assert json.loads(pnono("--config", config, "solve", stuck).out)["outcome"] == "stalled"
+    assert json.loads(pnono("solve", stuck, "--config", config, "--plan", "default").out)["outcome"] == "unique"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[solve]\nanswer = 2", "[solve]: unknown key `answer`; known are `answers`, `clues`, `color`"),
+        ("[solv]\nanswers = 2", "expected sections named `check`"),
+        ("answers = 2", "expected sections named `check`"),
+        ("[solve]\nanswers = 'two'", "[solve]: `answers`: "),
+        ("[solve]\nanswers = 0", "[solve]: `answers`: "),
+        ("[solve]\nanswers = [2]", "[solve]: `answers`: expected one value, found [2]"),
+        ("[solve]\njson = 1", "[solve]: `json`: expected true or false, found 1"),
+        ("[generate]\nset = 'density=3'", "[generate]: `set`: expected a list, found 'density=3'"),
+        ("[solve]\nconfig = 'x'", "[solve]: unknown key `config`"),
+        ("[formats]\nx = 1", "[formats]: unknown key `x`; known are none"),
+        ("[solve", "expected TOML"),
+    ],
+)
+def test_a_wrong_configuration_is_refused_with_file_and_key(files: Path, text: str, message: str) -> None:
+    config = files / "config.toml"
+    config.write_text(text)
+    for arguments in (("solve", files / "hook.non", "--config", config), ("--config", config, "formats")):
+        ended = pnono(*arguments)
+        assert ended.code == Code.USAGE
+        assert f"{config}: {message}" in ended.err
+        assert ended.err.count("\n") == 1
+
+
+def test_the_example_configuration_shows_every_option_of_run_with_its_default() -> None:
+    import tomllib
+
+    config = ROOT / "configs/run.toml"
+    keys = tomllib.loads(re.sub(r"(?m)^# (?=[a-z-]+ = )", "", config.read_text()))["run"]
+    run = cli.command().commands["run"]
+    options = {
+        option.opts[0].removeprefix("--"): option
+        for option in run.params
+        if option.param_type_name == "option" and option.name not in ("config", "debug")
+    }
+    assert set(keys) == set(options)
+    for name, option in options.items():
+        default = option.default() if callable(option.default) else option.default
+        if default is not None:
+            assert keys[name] == getattr(default, "value", default), name
+
+
+# How commands end
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("solve",), "Missing argument"),
+        (("solve", "x", "--nope"), "No such option"),
+        (("sovle",), "No such command 'sovle'"),
+        (("solve", "x", "--answers", "0"), "--answers"),
+        (("--config", "/no/such/file.toml", "formats"), "/no/such/file.toml: can't be read"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_on_stderr(arguments: tuple[str, ...], message: str) -> None:
+    ended = pnono(*arguments)
+    assert (ended.code, ended.out) == (Code.USAGE, "")
+    assert message in ended.err
+    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["solve", "check"])
+def test_a_file_that_is_not_there_is_named(command: str) -> None:
+    ended = pnono(command, "no/such/file.non")
+    assert ended.code == Code.INVALID
+    assert "no/such/file.non: " in ended.err
+
+
+def test_the_others_are_solved_beside_a_broken_one(files: Path) -> None:
+    (files / "hook2.non").write_text("width 3\nheight 3\nrows\n2,x\n1\n3\ncolumns\n3\n1,1\n1\n")
+    ended = pnono("solve", files)
+    assert ended.code == Code.INVALID
+    assert "hook2.non:4: expected" in ended.err
+    assert ended.out.count("Unique") == 2
+
+
+def test_a_full_disk_is_said_and_not_a_fault_of_ours() -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        ended = pnono("formats", out=full)
+    assert ended.code == Code.UNWRITABLE
+    assert "standard output: can't be written: No space left on device" in ended.err
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m parallel_nono formats | true; echo ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert ended.stderr == ""
+    assert int(ended.stdout) in (Code.FINE, Code.PIPE)
+
+
+def test_a_fault_of_ours_says_so_and_debug_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("of a test")
+
+    monkeypatch.setattr("parallel_nono.formats.files.read", broken)
+    ended = pnono("solve", "-", text=HOOK)
+    assert ended.code == Code.BUG
+    assert ended.err == "pnono: internal error: ZeroDivisionError: of a test (the same with --debug shows where)\n"
+    assert "Traceback" in pnono("solve", "-", "--debug", text=HOOK).err
+    assert "Traceback" in pnono("--debug", "solve", "-", text=HOOK).err
+
+
+def test_an_interrupt_ends_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("parallel_nono.formats.files.read", interrupted)
+    assert pnono("solve", "-", text=HOOK) == (Code.INTERRUPTED, "", "pnono: interrupted\n")
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_long_search_at_once(tmp_path: Path) -> None:
+    pnono("generate", "noise", tmp_path / "hard.non", "--height", 60, "--width", 60, "--set", "density=50")
+    command = [sys.executable, "-m", "parallel_nono", "solve", str(tmp_path / "hard.non"), "--seconds", "600"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        time.sleep(8)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == Code.INTERRUPTED
+    assert err.endswith("pnono: interrupted\n")
+
+
+def test_writing_tells_a_lost_reader_from_a_full_disk() -> None:
+    with pytest.raises(BrokenPipeError), writing("x"):
+        raise BrokenPipeError
+    with pytest.raises(Failure, match=r"^x: can't be written: "), writing("x"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_every_code_has_a_meaning() -> None:
+    assert set(MEANINGS) == set(Code)
+
+
+# Help and start
+
+
+COMMANDS = sorted(cli.command().commands)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_sentences_with_an_example(command: str) -> None:
+    ended = pnono(command, "--help")
+    assert ended.code == Code.FINE
+    assert f"pnono {command}" in ended.out.split("Options:")[0].split("\n", 1)[1]
+    for option in cli.command().commands[command].params:
+        assert (option.help or "").endswith("."), f"{command}: {option.name}"
+
+
+def test_help_lists_commands_and_exit_codes() -> None:
+    ended = pnono("--help")
+    assert ended.code == Code.FINE
+    for command in COMMANDS:
+        assert f"\n  {command}" in ended.out
+    for code, meaning in MEANINGS.items():
+        assert f"{code:>5}  {meaning}" in ended.out
+
+
+def test_without_arguments_help_is_shown() -> None:
+    ended = pnono()
+    assert "Usage: pnono" in ended.out + ended.err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["solve", "--help"], ["--version"]])
+def test_nothing_heavy_is_imported_for_help(arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom parallel_nono.cli import main\n"
+        f"try: main({arguments})\nexcept SystemExit: pass\n"
+        "print(sorted({'numpy', 'numba', 'pyarrow', 'ray', 'rich', 'pandas'} & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert ended.stdout.endswith("[]\n")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_can_be_shown_for_every_shell(shell: str) -> None:
+    environment = {**os.environ, "_PNONO_COMPLETE": f"source_{shell}"}
+    code = "from parallel_nono.cli import main; main([])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert "pnono" in ended.stdout

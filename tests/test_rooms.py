@@ -1,0 +1,85 @@
+"""The house rule: a room imports only rooms to its left. Read from the syntax trees, so lazy imports count too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import parallel_nono
+
+PACKAGE = Path(parallel_nono.__file__).parent
+ROOMS = (
+    *("puzzle", "attempt", "kernels", "check", "puzzleset", "formats", "generate"),
+    *("solve", "pictures", "kinds", "engine", "report", "web", "cli"),
+)
+FACE = ("", "__main__")
+"""The package itself (its version and its lazy names) and its entry point: they may see every room."""
+
+
+def imports(tree: ast.AST, module: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """(line, absolute name) of everything imported anywhere in a module, import_module("...") included.
+
+    module  the parts of the package that the file is in: ("parallel_nono", "cli").
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = module[: len(module) - node.level + 1] if node.level else ()
+            source = ".".join((*base, *filter(None, [node.module])))
+            yield from ((node.lineno, f"{source}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            name = node.args[0]
+            if isinstance(name, ast.Constant) and name.value.startswith("parallel_nono"):
+                yield node.lineno, name.value
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py").replace("__init__", "")
+
+
+def rooms_imported(text: str, module: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    for line, name in imports(ast.parse(text), module):
+        parts = name.split(".")
+        if parts[0] == "parallel_nono" and len(parts) > 1 and parts[1] in ROOMS:
+            yield line, parts[1]
+
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def test_every_module_is_in_a_room() -> None:
+    assert {room_of(path) for path in MODULES} <= {*ROOMS, *FACE}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_imports_only_rooms_to_its_left(path: Path) -> None:
+    room = room_of(path)
+    if room in FACE:
+        return
+    module = ("parallel_nono", *path.relative_to(PACKAGE).parts[:-1])
+    for line, other in rooms_imported(path.read_text(encoding="utf-8"), module):
+        assert ROOMS.index(other) <= ROOMS.index(room), f"{path}:{line}: {room} must not import {other}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from ..cli import main",
+        "from .. import cli",
+        "import parallel_nono.cli.exits",
+        "def f():\n    from ..cli.exits import Code",
+        "if TYPE_CHECKING:\n    from parallel_nono.cli import exits",
+        "import_module('parallel_nono.cli')",
+    ],
+)
+def test_every_way_to_import_is_seen(text: str) -> None:
+    assert [room for _, room in rooms_imported(text, ("parallel_nono", "formats"))] == ["cli"]
+
+
+def test_names_of_the_package_itself_are_no_rooms() -> None:
+    assert not list(rooms_imported("from .. import __version__\nimport parallel_nono", ("parallel_nono", "cli")))
