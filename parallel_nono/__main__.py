@@ -1,5 +1,5 @@
 """`python -m parallel_nono` is `pnono`."""
 
-from .cli import main
+from .cli import entry
 
-main()
+entry()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -67,33 +67,22 @@ class Clues(NamedTuple):
     colours: np.ndarray
 
 
-# pyarrow's own conversions look for pandas first, whose import takes longer than most runs.
-
-
-def numpy_of(array: pa.Array) -> np.ndarray:
-    """A read-only view of an array of numbers without nulls."""
-    kind = np.dtype(array.type.to_pandas_dtype())
-    if len(array) == 0:
-        empty = np.zeros(0, kind)
-        empty.flags.writeable = False
-        return empty
-    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
+def _numpy(array: pa.Array) -> np.ndarray:
+    return array.to_numpy(zero_copy_only=True)
 
 
 def clues_of(batch: pa.RecordBatch) -> Clues:
     """The flat arrays of a set (or of a slice of one)."""
     lengths, colours = batch.column("lengths"), batch.column("colours")
-    lines = numpy_of(lengths.offsets)
+    lines = _numpy(lengths.offsets)
     inner = lengths.values
-    blocks = numpy_of(inner.offsets)
+    blocks = _numpy(inner.offsets)
     inner_colours = colours.values
-    values, inks = numpy_of(inner.values), numpy_of(inner_colours.values)
+    values, inks = _numpy(inner.values), _numpy(inner_colours.values)
     # A slice, or a batch from elsewhere, may keep its two lists at different places of their buffers.
-    if not np.array_equal(blocks, numpy_of(inner_colours.offsets)) or not np.array_equal(
-        lines, numpy_of(colours.offsets)
-    ):
+    if not np.array_equal(blocks, _numpy(inner_colours.offsets)) or not np.array_equal(lines, _numpy(colours.offsets)):
         if not (
-            np.array_equal(np.diff(lines), np.diff(numpy_of(colours.offsets)))
+            np.array_equal(np.diff(lines), np.diff(_numpy(colours.offsets)))
             and np.array_equal(_trimmed(lengths)[0], _trimmed(colours)[0])
         ):
             raise InvalidPuzzle("expected `lengths` and `colours` of the same shape, found different ones")
@@ -101,9 +90,9 @@ def clues_of(batch: pa.RecordBatch) -> Clues:
         inks = _trimmed(colours)[1]
         lines = lines - lines[0]
     return Clues(
-        numpy_of(batch.column("height")),
-        numpy_of(batch.column("width")),
-        numpy_of(batch.column("n_colours")),
+        _numpy(batch.column("height")),
+        _numpy(batch.column("width")),
+        _numpy(batch.column("n_colours")),
         lines,
         blocks,
         values,
@@ -113,9 +102,9 @@ def clues_of(batch: pa.RecordBatch) -> Clues:
 
 def _trimmed(lists: pa.ListArray) -> tuple[np.ndarray, np.ndarray]:
     """Offsets from 0 and values of the inner lists of a list of lists."""
-    lines = numpy_of(lists.offsets)
-    inner = numpy_of(lists.values.offsets)[lines[0] : lines[-1] + 1]
-    return inner - inner[0], numpy_of(lists.values.values)[inner[0] : inner[-1]]
+    lines = _numpy(lists.offsets)
+    inner = _numpy(lists.values.offsets)[lines[0] : lines[-1] + 1]
+    return inner - inner[0], _numpy(lists.values.values)[inner[0] : inner[-1]]
 
 
 class SetBuilder:
@@ -219,61 +208,28 @@ class SetBuilder:
         clues = Clues(heights, widths, np.array(self.n_colours, np.int32), lines, blocks, lengths, colours)
 
         def nested(values: np.ndarray) -> pa.Array:
-            inner = pa.ListArray.from_arrays(numbers_array(blocks), numbers_array(values))
-            return pa.ListArray.from_arrays(numbers_array(lines), inner)
+            inner = pa.ListArray.from_arrays(pa.array(blocks), pa.array(values))
+            return pa.ListArray.from_arrays(pa.array(lines), inner)
 
         return pa.RecordBatch.from_arrays(
             [
-                strings_array(self.names),
-                strings_array(self.sources),
-                numbers_array(np.array(self.indexes, np.int32)),
-                strings_array(digests(clues)),
-                numbers_array(heights),
-                numbers_array(widths),
-                numbers_array(clues.n_colours),
+                pa.array(self.names, pa.string()),
+                pa.array(self.sources, pa.string()),
+                pa.array(self.indexes, pa.int32()),
+                pa.array(digests(clues), pa.string()),
+                pa.array(heights),
+                pa.array(widths),
+                pa.array(clues.n_colours),
                 nested(lengths),
                 nested(colours),
-                _lists(self.palettes, _colours),
-                _lists(self.goals, lambda cells: numbers_array(np.array(cells, np.uint16))),
-                strings_array(self.metadata),
-                strings_array(self.warnings),
-                strings_array(self.errors),
+                pa.array(self.palettes, pa.list_(COLOUR)),
+                pa.array(self.goals, pa.list_(pa.uint16())),
+                pa.array(self.metadata, pa.string()),
+                pa.array(self.warnings, pa.string()),
+                pa.array(self.errors, pa.string()),
             ],
             schema=SCHEMA,
         )
-
-
-def numbers_array(values: np.ndarray) -> pa.Array:
-    """An array of numbers or of booleans, without a copy (of numbers)."""
-    if values.dtype == np.bool_:
-        packed = np.packbits(values, bitorder="little")
-        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(packed)])
-    values = np.ascontiguousarray(values)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
-
-
-def strings_array(values: Sequence[str]) -> pa.Array:
-    """A string array."""
-    encoded = [value.encode() for value in values]
-    offsets = _offsets(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-    return pa.StringArray.from_buffers(len(values), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
-
-
-def _lists(values: Sequence[Sequence[Any] | None], array: Callable[[list[Any]], pa.Array]) -> pa.Array:
-    """A list array; None is null. `array` makes the values of all lists."""
-    lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
-    missing = np.fromiter((value is None for value in values), np.bool_, len(values))
-    flat = array([item for value in values if value is not None for item in value])
-    return pa.ListArray.from_arrays(numbers_array(_offsets(lengths)), flat, mask=numbers_array(missing))
-
-
-def _colours(colours: list[dict[str, Any]]) -> pa.Array:
-    """A struct array of palette colours."""
-    names, chars = ([colour[key] for colour in colours] for key in ("name", "char"))
-    rgb = np.fromiter((colour["rgb"] for colour in colours), np.uint32, len(colours))
-    return pa.StructArray.from_arrays(
-        [strings_array(names), strings_array(chars), numbers_array(rgb)], fields=list(COLOUR)
-    )
 
 
 def _offsets(counts: np.ndarray) -> np.ndarray:

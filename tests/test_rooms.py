@@ -12,7 +12,7 @@ import parallel_nono
 
 PACKAGE = Path(parallel_nono.__file__).parent
 ROOMS = (
-    *("puzzle", "attempt", "kernels", "check", "puzzleset", "formats", "generate"),
+    *("start", "puzzle", "attempt", "kernels", "check", "puzzleset", "formats", "generate"),
     *("solve", "pictures", "kinds", "engine", "report", "web", "cli"),
 )
 FACE = ("", "__main__")

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..puzzle import InvalidPuzzle
+from ..start import prepare
 from .check import check
 from .config import COMMON, load
 from .convert import convert
@@ -140,8 +141,14 @@ def command() -> Any:
     return group
 
 
+def entry() -> None:
+    """Entry point of `pnono`."""
+    prepare()
+    main()
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point of `pnono`; always ends in SystemExit."""
+    """The command line; always ends in SystemExit."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         code = command().main(arguments, "pnono", standalone_mode=False)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import __version__
+from ..start import prepare
 from .work import ABORT, LEASE, PAGE, Chunk, Place, RejectedAnswer, Work, attempt, joined, new_page
 
 VERSIONS = {"pnono": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
@@ -25,6 +26,7 @@ class Worker:
     """What runs in the other process; an actor class once `ray.remote` has wrapped it."""
 
     def __init__(self, work: Work, number: int, page_path: str) -> None:
+        prepare()
         self._work = work
         self._page, self.shares_page = shared_page(page_path)
         self._place = Place("ray", platform.node(), f"{os.getpid()}.{number}")
