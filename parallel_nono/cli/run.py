@@ -205,7 +205,8 @@ def _write(
             writer.session |= {"engine": crew.engine, "why": crew.why}
             writer.session |= {"skipped": inputs.skipped, "n_skipped": inputs.n_skipped}
             writer.write(rows)
-            summary.add(rows)
+            if rows.num_rows:
+                summary.add(rows)
             left = feed.remaining()
             progress.show(summary, left and (left.puzzles, left.seconds / crew.workers))
 

@@ -61,7 +61,7 @@ WINDOW = 2
 MANY = 16
 """From so many leases on it pays to ask for all that are ready at once."""
 
-TICK_S = 0.1
+TICK_S = 0.25
 SLICE_MOST_S = 10.0
 """A slice is meant to last 50 ms; after so long it is stopped and run again carefully."""
 

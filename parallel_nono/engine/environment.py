@@ -18,6 +18,17 @@ import psutil
 from . import EngineError
 
 
+UNWATCHED = {
+    "RAY_enable_metrics_collection": "0",
+    "RAY_enable_timeline": "0",
+    "RAY_event_stats": "0",
+    "RAY_task_events_report_interval_ms": "0",
+    "RAY_debug_dump_period_milliseconds": "0",
+    "RAY_memory_monitor_refresh_ms": "1000",
+}
+"""Ray's book-keeping for a dashboard that a run of our own does not have; in every process, every second."""
+
+
 def prepare(address: str, insecure: bool) -> None:
     """Set the environment that Ray reads while it is imported. Errors: EngineError."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -45,6 +56,8 @@ def prepare(address: str, insecure: bool) -> None:
     os.environ.pop("RAY_AUTH_TOKEN", None)
     os.environ.pop("RAY_ADDRESS", None)
     os.environ |= wanted
+    for name, value in UNWATCHED.items():
+        os.environ.setdefault(name, value)
 
 
 _token: Path | None = None

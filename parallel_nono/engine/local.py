@@ -18,7 +18,7 @@ from .work import ABORT, SCHEMA, Place, Work, attempt, new_page
 
 Output = Queue[pa.RecordBatch | BaseException]
 
-TICK_S = 0.1
+TICK_S = 0.25
 NOTHING = pa.RecordBatch.from_pylist([], schema=SCHEMA)
 
 

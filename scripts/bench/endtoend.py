@@ -2,7 +2,7 @@
 
     python scripts/bench/endtoend.py [--puzzles N] [--workers N] [--folder DIR]
 
-Line-solvable 20x20 pictures in one packed set, in TAAI text, as game ids, and as single .nin files (a tenth of them).
+Line-solvable 20x20 pictures in one packed set, in TAAI text, as game ids, and as single .nin files (a quarter of them).
 Each input is run by a fresh `pnono run` process whose kernels are compiled; seconds are those of the whole process
 (wall and CPU), rows/s are those of the summary (from the first read to the last part on disk). The best of three runs.
 """
@@ -50,7 +50,7 @@ def inputs(folder: Path, n: int) -> dict[str, Path]:
         "packed": folder / f"packed-{n}.parquet",
         "taai": folder / f"taai-{n}.txt",
         "sgt": folder / f"ids-{n}.sgt",
-        "nin": folder / f"nin-{n // 10}",
+        "nin": folder / f"nin-{n // 4}",
     }
     if not all(path.exists() for path in paths.values()):
         puzzles = line_solvable(n)
@@ -58,7 +58,7 @@ def inputs(folder: Path, n: int) -> dict[str, Path]:
         paths["taai"].write_text(write(puzzles, "taai"))
         paths["sgt"].write_text(write(puzzles, "sgt"))
         paths["nin"].mkdir(exist_ok=True)
-        for number, puzzle in enumerate(puzzles[: n // 10]):
+        for number, puzzle in enumerate(puzzles[: n // 4]):
             (paths["nin"] / f"{number:06}.nin").write_text(write([puzzle], "nin"))
     return paths
 

@@ -60,7 +60,8 @@ def measure(name: str, workers: int, microseconds: int, seconds: float) -> dict[
         feed = Feed(spin.batches(n, rounds), workers)
         for rows in engine(name)(Work(spin.KIND, Limits()), feed, crew):
             writer.write(rows)
-            summary.add(rows)
+            if rows.num_rows:
+                summary.add(rows)
             if not rows.num_rows or summary.n_rows < n // 5 or end:
                 continue
             worker, cpu = rows.column("worker")[0].as_py(), rows.column("search_s")[0].as_py()
