@@ -227,7 +227,10 @@ def show(out: Path, summary: Summary, file: TextIO) -> None:
     from ..report.parquet import read_facts, sessions
     from ..report.summary import render
 
-    render(Console(file=file, highlight=False), summary, sessions(out), read_facts(out), out)
+    console = Console(file=file, highlight=False)
+    with console.capture() as text:  # rich would end the process with a code of its own if the reader goes away
+        render(console, summary, sessions(out), read_facts(out), out)
+    file.write(text.get())
     file.flush()
 
 
