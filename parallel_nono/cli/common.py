@@ -103,12 +103,20 @@ def complain(message: object) -> None:
     say(f"pnono: {message}", sys.stderr)
 
 
-def say_if_compiling(kernels: str = "solve") -> None:
-    """Explain the seconds that the first start on a machine takes. `kernels`: the file of those that are needed."""
-    from ..kernels import CACHE_FOLDER
+def say_if_compiling(elsewhere: bool = False) -> None:
+    """Explain the seconds that the first puzzle of its kind on a machine takes, when they begin.
 
-    if CACHE_FOLDER is None or not any(CACHE_FOLDER.glob(f"*/{kernels}.*.nbi")):
+    elsewhere  other processes compile, so it is said at once if nothing was ever compiled here.
+    """
+    from ..kernels import is_compiled, when_compiling
+
+    def say_so() -> None:
         complain("compiling the solver: some seconds, only this first time")
+
+    if elsewhere and not is_compiled():
+        say_so()
+    elif not elsewhere:
+        when_compiling(say_so)
 
 
 def patiently(function: Callable[..., Any], *arguments: Any) -> Any:

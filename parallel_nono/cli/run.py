@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TextIO
 
 import typer
 
-from .common import parse_plan
+from .common import parse_plan, say_if_compiling
 from .exits import Code, Failure
 
 if TYPE_CHECKING:
@@ -155,14 +155,13 @@ def _record(options: Options) -> tuple[int, Summary]:
     from ..engine.inputs import Inputs
     from ..engine.local import Crew
     from ..engine.work import RejectedAnswer, Work
-    from ..kernels import is_compiled
     from ..kinds import kind
     from ..report.facts import commit, machine, versions
     from ..report.parquet import Keys, OutputError, Writer
     from ..report.summary import Summary
 
-    if not (options.quiet or is_compiled()):
-        print("pnono: compiling the solver: some seconds, only this first time", file=sys.stderr, flush=True)
+    if not options.quiet:
+        say_if_compiling(elsewhere=options.engine == "ray")
     started = datetime.now(UTC).isoformat()
     facts = {"run": options.name, "started": started, **machine(), "versions": versions(), "commit": commit()}
     crew = Crew(options.workers, options.address, options.insecure)

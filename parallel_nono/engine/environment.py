@@ -17,7 +17,6 @@ import psutil
 
 from . import EngineError
 
-
 UNWATCHED = {
     "RAY_enable_metrics_collection": "0",
     "RAY_enable_timeline": "0",

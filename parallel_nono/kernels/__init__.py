@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 
 SOURCES = sorted(
     path for folder in (Path(__file__).parent, Path(__file__).parent.parent / "check") for path in folder.glob("*.py")
@@ -74,6 +75,26 @@ def _drop_old(base: Path, keep: str) -> None:
 CACHE_FOLDER = _cache_folder()
 if CACHE_FOLDER is not None:
     numba.config.CACHE_DIR = str(CACHE_FOLDER)
+
+
+class _Once(event.Listener):
+    """Calls `say` when Numba compiles for the first time; fetching code from disk is no compilation."""
+
+    def __init__(self, say: Callable[[], None]) -> None:
+        self._say: Callable[[], None] | None = say
+
+    def on_start(self, event: event.Event) -> None:
+        say, self._say = self._say, None
+        if say is not None:
+            say()
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing to say."""
+
+
+def when_compiling(say: Callable[[], None]) -> None:
+    """Have `say` called once, by whichever thread begins to compile a kernel in this process."""
+    event.register("numba:compile", _Once(say))
 
 
 OPTIONS: dict[str, Any] = {

@@ -133,6 +133,39 @@ def settle_narrow(lengths, start, stop, n, white, black, scratch):
     return may_white, may_black
 
 
+@kernel(inline=True)
+def settle_waiting(words, blocks, lengths, waiting, n, first, mine, crossing):
+    """Settle the lines of one side that wait, as bits, and carry over to the other side's planes what they lose.
+
+    n, first        cells of a line; line i has the blocks from blocks[first + i] on.
+    mine, crossing  where the planes of this side and of the other begin in words.
+    Returns         the crossing lines that now wait, the visits, and the line that has no layout or -1.
+    """
+    waits, visits = U0, 0
+    while waiting:
+        i = lowest_bit(waiting)
+        waiting &= waiting - U1
+        place = mine + i + i
+        white, black = words[place], words[place + U1]
+        may_white, may_black = settle_narrow(
+            lengths, U(blocks[first + i]), U(blocks[first + i + U1]), n, white, black, words
+        )
+        visits += 1
+        if may_white | may_black == U0:
+            return waits, visits, np.int64(i)
+        no_black = black ^ may_black
+        lost = no_black | (white ^ may_white)  # a cell loses one colour at most: it keeps the other
+        if lost:
+            words[place], words[place + U1] = may_white, may_black
+            waits |= lost
+            bit = ~(U1 << i)
+            while lost:
+                j = lowest_bit(lost)
+                words[crossing + j + j + ((no_black >> j) & U1)] &= bit
+                lost &= lost - U1
+    return waits, visits, np.int64(-1)
+
+
 @function_value(PROPAGATE)
 def propagate_narrow(words, numbers, board, base):
     """Settle waiting lines until none learns; the planes of the state at words[base:] change in place.
@@ -141,77 +174,34 @@ def propagate_narrow(words, numbers, board, base):
                                     that were visited.
     Returns      OPEN, or CONTRADICTION: the planes then mean nothing and numbers[WITNESS] is the line.
     """
-    height, width = U(board.height), U(board.width)
+    height, width, line = U(board.height), U(board.width), U(board.line)
     rows, columns = U(base), U(base) + height + height
-    blocks, lengths, line = board.blocks, board.lengths, U(board.line)
+    blocks, lengths = board.blocks, board.lengths
     waiting_rows, waiting_columns = words[DIRTY], words[DIRTY + 1]
     seen_rows, seen_columns = U0, U0
-    visits, rounds = 0, 0
+    total, rounds = 0, 0
+    verdict = OPEN
     while waiting_rows | waiting_columns:
         rounds += 1
         seen_rows |= waiting_rows
-        while waiting_rows:
-            i = lowest_bit(waiting_rows)
-            waiting_rows &= waiting_rows - U1
-            place = rows + i + i
-            white, black = words[place], words[place + U1]
-            may_white, may_black = settle_narrow(
-                lengths, U(blocks[line + i]), U(blocks[line + i + U1]), width, white, black, words
-            )
-            visits += 1
-            if may_white | may_black == U0:
-                numbers[N_LINES] += visits
-                numbers[N_ROUNDS] += rounds
-                numbers[WITNESS] = np.int64(i)
-                return CONTRADICTION
-            no_white, no_black = white ^ may_white, black ^ may_black
-            if no_white | no_black:
-                words[place], words[place + U1] = may_white, may_black
-                waiting_columns |= no_white | no_black
-                bit = ~(U1 << i)
-                while no_white:
-                    j = lowest_bit(no_white)
-                    words[columns + j + j] &= bit
-                    no_white &= no_white - U1
-                while no_black:
-                    j = lowest_bit(no_black)
-                    words[columns + j + j + U1] &= bit
-                    no_black &= no_black - U1
+        waits, visits, failed = settle_waiting(words, blocks, lengths, waiting_rows, width, line, rows, columns)
+        total += visits
+        if failed >= 0:
+            numbers[WITNESS] = failed
+            verdict = CONTRADICTION
+            break
+        waiting_columns |= waits
         seen_columns |= waiting_columns
-        while waiting_columns:
-            i = lowest_bit(waiting_columns)
-            waiting_columns &= waiting_columns - U1
-            place = columns + i + i
-            white, black = words[place], words[place + U1]
-            may_white, may_black = settle_narrow(
-                lengths,
-                U(blocks[line + height + i]),
-                U(blocks[line + height + i + U1]),
-                height,
-                white,
-                black,
-                words,
-            )
-            visits += 1
-            if may_white | may_black == U0:
-                numbers[N_LINES] += visits
-                numbers[N_ROUNDS] += rounds
-                numbers[WITNESS] = np.int64(height + i)
-                return CONTRADICTION
-            no_white, no_black = white ^ may_white, black ^ may_black
-            if no_white | no_black:
-                words[place], words[place + U1] = may_white, may_black
-                waiting_rows |= no_white | no_black
-                bit = ~(U1 << i)
-                while no_white:
-                    j = lowest_bit(no_white)
-                    words[rows + j + j] &= bit
-                    no_white &= no_white - U1
-                while no_black:
-                    j = lowest_bit(no_black)
-                    words[rows + j + j + U1] &= bit
-                    no_black &= no_black - U1
-    numbers[N_LINES] += visits
+        waiting_rows, visits, failed = settle_waiting(
+            words, blocks, lengths, waiting_columns, height, line + height, columns, rows
+        )
+        total += visits
+        if failed >= 0:
+            numbers[WITNESS] = board.height + failed
+            verdict = CONTRADICTION
+            break
+        waiting_columns = U0
+    numbers[N_LINES] += total
     numbers[N_ROUNDS] += rounds
     words[DIRTY], words[DIRTY + 1] = seen_rows, seen_columns
-    return OPEN
+    return verdict
