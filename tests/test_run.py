@@ -72,6 +72,26 @@ def test_every_file_has_its_row_and_the_summary_says_so(folder: Path, tmp_path: 
     assert pnono("report", "out", cwd=tmp_path).stdout == done.stdout
 
 
+def test_the_summary_shows_the_first_messages_and_no_control_characters(tmp_path: Path) -> None:
+    for number in range(7):
+        (tmp_path / f"bad{number}.nin").write_text("2 1\n1\n\x1b[31mx\n1\n")
+    done = pnono("run", ".", "--out", "out", cwd=tmp_path, code=3)
+    assert "\x1b" not in done.stdout
+    assert "bad0.nin:3: " in done.stdout
+    assert "bad4.nin:3: " in done.stdout
+    assert "bad5.nin" not in done.stdout.partition("invalid      7 puzzles:")[2]
+    assert "and 2 more in the column `error`" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_not_a_failure_of_the_run(folder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "parallel_nono", "run", str(folder), "--out", "out"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(timeout=120) in (0, 141)
+    assert len(rows_of(tmp_path / "out")) == 4
+
+
 def test_any_number_of_workers_gives_the_same_rows(folder: Path, tmp_path: Path) -> None:
     kept = ("outcome", "stage", "digest", "answer", "second_answer", "n_answers", "n_lines", "n_probes", "n_branches")
     found = []

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 HEAVIEST = 10
-COLUMNS = ["name", "source", "index", "height", "width", "n_colours", "outcome", "stage", "solve_s", "warnings"]
+SHOWN = ["name", "source", "index", "height", "width", "n_colours", "outcome", "stage", "solve_s"]
+COLUMNS = [*SHOWN, "warnings", "error"]
 
 STYLES = {
     "unique": "green",
@@ -33,14 +34,19 @@ STYLES = {
 }
 
 
+ERRORS_SHOWN = 5
+
+
 class Summary:
     """Counts and times of the rows given to `add`, in any order."""
 
     def __init__(self) -> None:
         self.decided: Counter[tuple[str, str]] = Counter()
-        self.n_rows = self.n_warnings = 0
+        self.n_rows = self.n_warnings = self.n_errors = 0
         self._times: list[np.ndarray] = []
         self._heaviest: list[dict[str, Any]] = []
+        self.errors: list[tuple[str, int, str]] = []
+        """Source, index and message of the first rows that have one."""
 
     @classmethod
     def of(cls, out: Path) -> Summary:
@@ -68,6 +74,13 @@ class Summary:
         times = rows.column("solve_s").to_numpy()
         self._times.append(times[tried])
         self._keep_heaviest(rows, times, tried)
+        self._keep_errors(rows)
+
+    def _keep_errors(self, rows: pa.RecordBatch) -> None:
+        failed = rows.select(["source", "index", "error"]).filter(pc.not_equal(rows.column("error"), ""))
+        self.n_errors += failed.num_rows
+        if failed.num_rows:
+            self.errors = sorted([*self.errors, *map(tuple, map(dict.values, failed.to_pylist()))])[:ERRORS_SHOWN]
 
     def outcomes(self) -> dict[str, int]:
         """Rows of each outcome that occurs, in the order of the closed list."""
@@ -101,8 +114,7 @@ class Summary:
             border = np.partition(times[places], -HEAVIEST)[-HEAVIEST]
             places = places[times[places] >= border][: 100 * HEAVIEST]
         if len(places):
-            columns = [name for name in COLUMNS if name != "warnings"]
-            self._heaviest += rows.select(columns).take(pa.array(places)).to_pylist()
+            self._heaviest += rows.select(SHOWN).take(pa.array(places)).to_pylist()
             self._heaviest.sort(key=lambda row: (-row["solve_s"], row["source"], row["index"]))
             del self._heaviest[HEAVIEST:]
 
@@ -132,6 +144,8 @@ def render(
     from rich.table import Table
     from rich.text import Text
 
+    from ..pictures.terminal import printable
+
     seconds = sum(session.get("seconds", 0.0) for session in sessions)
     rate = f"  ({summary.n_rows / seconds:,.0f} puzzles/s)" if seconds > 0 and summary.n_rows else ""
     console.print()
@@ -159,11 +173,11 @@ def render(
             colours = f" {row['n_colours']}c" if row["n_colours"] > 2 else ""
             outcome = Text(row["outcome"], STYLES.get(row["outcome"], ""))
             size = f"{row['width']}x{row['height']}{colours}" if row["width"] else ""
-            table.add_row(duration(row["solve_s"]), Text(_title(row)), size, outcome, row["stage"])
+            table.add_row(duration(row["solve_s"]), Text(printable(_title(row))), size, outcome, row["stage"])
         console.print(table)
         console.print()
     for line in _notes(summary, sessions):
-        console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+        console.print(f"  {escape(printable(line))}", highlight=False, soft_wrap=True)
     console.print(f"  results      {escape(str(out / 'rows'))}/*.parquet", highlight=False, soft_wrap=True)
 
 
@@ -215,14 +229,22 @@ def _notes(summary: Summary, sessions: list[dict[str, Any]]) -> list[str]:
         lines.append(f"engine       {last.get('engine', '')}, {workers}: {last.get('why', '')}")
     skipped = [text for session in sessions for text in session.get("skipped", [])]
     if skipped:
-        lines.append(f"skipped      {_plural(len(skipped), 'file')}:")
+        n_skipped = sum(session.get("n_skipped", 0) for session in sessions)
+        lines.append(f"skipped      {_plural(n_skipped, 'file')}:")
         lines += [f"             {text}" for text in skipped[:5]]
-        lines += [f"             and {len(skipped) - 5:,} more"] if len(skipped) > 5 else []
+        lines += [f"             and {n_skipped - 5:,} more"] if n_skipped > 5 else []
     if summary.n_warnings:
         lines.append(f"warnings     {_plural(summary.n_warnings, 'puzzle')}: see the column `warnings`")
     invalid = summary.outcomes().get("invalid", 0)
     if invalid:
-        lines.append(f"invalid      {_plural(invalid, 'puzzle')}: see the column `error`")
+        lines.append(f"invalid      {_plural(invalid, 'puzzle')}:")
+    if summary.errors:
+        lines += [
+            f"             {message if message.startswith(source) else f'{source} #{index}: {message}'}"
+            for source, index, message in summary.errors
+        ]
+        if summary.n_errors > len(summary.errors):
+            lines.append(f"             and {summary.n_errors - len(summary.errors):,} more in the column `error`")
     if len(sessions) > 1:
         lines.append(f"resumed      {_plural(len(sessions) - 1, 'time')}")
     return lines

@@ -117,6 +117,11 @@ class _Rooms(threading.local):
             self.numbers = np.zeros(n_numbers, np.int64)
         return self.words, self.numbers
 
+    def trim(self) -> None:
+        """Give back what only a puzzle of rare depth or size needed."""
+        if len(self.words) > 2 * MOST_STACK_WORDS:
+            self.words = np.zeros(0, np.uint64)
+
 
 _rooms = _Rooms()
 
@@ -274,6 +279,7 @@ class _Run:
         """Solve one puzzle by itself, with more and more levels of search until they are enough."""
         while not self.aborted:
             self.call(np.array([p]), levels, wanted, more)
+            _rooms.trim()
             if self.out.status[p] != FULL_STACK:
                 return
             levels *= 8
