@@ -95,7 +95,7 @@ def test_long_line_kernels_decide_short_puzzles_alike(puzzles: list[Puzzle]) -> 
 
 
 def test_the_same_set_gives_the_same_counts_in_any_number_of_threads() -> None:
-    batch = set_of([generate("noise", 20, 20, seed, density=0.5) for seed in range(30)])
+    batch = set_of([generate("noise", 20, 20, seed, density=50) for seed in range(30)])
     alone = solve_set(batch, Limits())
     found: list[pipeline.Results] = []
     threads = [threading.Thread(target=lambda: found.append(solve_set(batch, Limits()))) for _ in range(4)]
@@ -176,7 +176,7 @@ def test_another_thread_can_stop_a_search(domino: Puzzle) -> None:
 
 
 def test_a_search_deeper_than_its_room_starts_again_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = set_of([generate("noise", 25, 25, seed, density=0.5) for seed in range(12)])
+    batch = set_of([generate("noise", 25, 25, seed, density=50) for seed in range(12)])
     roomy = solve_set(batch, Limits())
     monkeypatch.setattr(pipeline, "FIRST_LEVELS", 2)
     tight = solve_set(batch, Limits())
@@ -233,7 +233,7 @@ def test_rows_that_are_no_puzzles_stay_invalid_and_disturb_nobody() -> None:
 
 
 def test_a_slice_of_a_set_is_solved_like_its_puzzles() -> None:
-    puzzles = [generate("noise", 8, 9, seed, density=0.5) for seed in range(10)]
+    puzzles = [generate("noise", 8, 9, seed, density=50) for seed in range(10)]
     batch = set_of(puzzles)
     part = solve_set(batch.slice(3, 4), Limits(count=9))
     assert part.n_answers.tolist() == [solve(p, Limits(count=9)).n_answers for p in puzzles[3:7]]

@@ -14,11 +14,9 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
-
-import numba
-from numba.core import event
 
 SOURCES = sorted(
     path for folder in (Path(__file__).parent, Path(__file__).parent.parent / "check") for path in folder.glob("*.py")
@@ -73,28 +71,40 @@ def _drop_old(base: Path, keep: str) -> None:
 
 
 CACHE_FOLDER = _cache_folder()
-if CACHE_FOLDER is not None:
-    numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
 
-class _Once(event.Listener):
-    """Calls `say` when Numba compiles for the first time; fetching code from disk is no compilation."""
+@cache
+def _numba() -> Any:
+    """Numba, told where to keep code. Imported with the first kernel: a driver whose workers solve needs none."""
+    import numba
 
-    def __init__(self, say: Callable[[], None]) -> None:
-        self._say: Callable[[], None] | None = say
-
-    def on_start(self, event: event.Event) -> None:
-        say, self._say = self._say, None
-        if say is not None:
-            say()
-
-    def on_end(self, event: event.Event) -> None:
-        """Nothing to say."""
+    if CACHE_FOLDER is not None:
+        numba.config.CACHE_DIR = str(CACHE_FOLDER)
+    return numba
 
 
 def when_compiling(say: Callable[[], None]) -> None:
-    """Have `say` called once, by whichever thread begins to compile a kernel in this process."""
-    event.register("numba:compile", _Once(say))
+    """Have `say` called once, by whichever thread begins to compile a kernel in this process.
+
+    Fetching code from disk is no compilation.
+    """
+    _numba()
+    from numba.core import event
+
+    class Once(event.Listener):
+        """Says it at the first start of a compilation."""
+
+        said = False
+
+        def on_start(self, event: Any) -> None:
+            said, self.said = self.said, True
+            if not said:
+                say()
+
+        def on_end(self, event: Any) -> None:
+            """Nothing to say."""
+
+    event.register("numba:compile", Once())
 
 
 OPTIONS: dict[str, Any] = {
@@ -121,7 +131,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inner: bool = False, i
         options["forceinline"] = True
     if inner or inline:
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiler = numba.njit(**options)
+    compiler = _numba().njit(**options)
     return compiler if function is None else compiler(function)
 
 
@@ -131,4 +141,4 @@ def function_value(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     A call costs about 10 ns, and the callee is compiled once: LLVM optimises what is called by name again in every
     module that calls it, and every family of puzzles would bring its own copy of all that calls its propagation.
     """
-    return numba.cfunc(signature, **OPTIONS)
+    return _numba().cfunc(signature, **OPTIONS)
