@@ -26,8 +26,8 @@ SOFT_S = 1.0
 """Seconds for one puzzle while others wait behind it in the same chunk."""
 
 LEASE_S = 0.4
-"""Seconds of work that a chunk should hold; what is left after twice that goes back. Measured with Ray and 2 workers
-(scripts/bench/ray_overhead.py): 0.2 s cost 7.7 % at 1 ms a puzzle and 24 % at 50 us, 0.4 s cost 4.1 % and 12 %."""
+"""Seconds of work that a chunk should hold; what is left after twice that goes back. With Ray and 2 workers at 1 ms a
+puzzle, 0.2 s cost 7.7 % beside the kernel and 0.4 s 4.1 % (scripts/bench/README.md)."""
 
 FIRST_SLICE, SLICE_S = 64, LEASE_S
 

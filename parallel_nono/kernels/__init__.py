@@ -63,7 +63,7 @@ def _cache_folder() -> Path | None:
 
 
 def _drop_old(base: Path, keep: str) -> None:
-    """Remove what other versions of the sources left behind and nobody has used for a month."""
+    """Remove what other versions of the sources left behind, if nothing was added to it for a month."""
     for folder in base.glob("kernels-*"):
         with contextlib.suppress(OSError):  # another process may be at it
             if folder.name != keep and folder.stat().st_mtime < time.time() - MONTH:
