@@ -564,8 +564,9 @@ def test_words_of_the_formats_in_any_order_never_raise(words: list[str], name: s
         "200000 2000\n",
         "5:" + "/" * 200_000,
         '{"rows": ' * 20_000,
+        "\n" * 2_000_000 + "2 1\n1\n1\n0\n",
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_no_text_takes_time_beyond_its_length(text: str) -> None:
     for name in [None, *(form.name for form in FORMATS)]:

@@ -10,7 +10,19 @@ from collections.abc import Iterable
 
 from ..puzzle import InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import black_clues, clue_lines, lengths, make, number, numbered, only_black, only_one, sizes, wrong
+from .text import (
+    black_clues,
+    clue_lines,
+    from_first_full,
+    lengths,
+    make,
+    number,
+    numbered,
+    only_black,
+    only_one,
+    sizes,
+    wrong,
+)
 
 TITLE = "QNonograms' .cwd"
 START = re.compile(r"\s*([0-9]{1,6})[ \t]*\n[ \t]*([0-9]{1,6})[ \t]*\n")
@@ -28,11 +40,9 @@ def sniff(text: str) -> bool:
 
 
 def parse(text: str, source: str) -> Parsed:
-    lines = numbered(text)
-    while lines and not lines[0][1]:
-        lines.pop(0)
+    lines = from_first_full(numbered(text), source, "the height, the width and the clues")
     if len(lines) < 2:
-        raise wrong(source, 0, "the height, the width and the clues", "an empty file" if not lines else lines[0][1])
+        raise wrong(source, 0, "the height, the width and the clues", lines[0][1])
     height, width = (number(line, source, place, "the height, then the width") for place, line in lines[:2])
     sizes(height, width, source, lines[0][0])
     rest = lines[2:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 
 from ..puzzle import InvalidPuzzle
 
@@ -43,10 +44,10 @@ def _decoded(data: bytes, source: str) -> tuple[str, str]:
     if declared:
         codec = declared[1].decode("ascii").lower()
         if TEXT_CODECS.match(codec):
-            try:
+            with suppress(
+                LookupError
+            ):  # declared by the right pattern, yet unknown here: guess as if nothing were said
                 return _with(codecs.lookup(codec).name, data)
-            except LookupError:  # declared by the right pattern, yet unknown here: guess as if nothing were said
-                pass
     try:
         return data.decode("utf-8"), ""
     except UnicodeDecodeError:

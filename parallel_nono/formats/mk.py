@@ -10,7 +10,19 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .text import black_clues, clue_lines, lengths, make, numbered, only_black, only_one, sizes, two_sizes, wrong
+from .text import (
+    black_clues,
+    clue_lines,
+    from_first_full,
+    lengths,
+    make,
+    numbered,
+    only_black,
+    only_one,
+    sizes,
+    two_sizes,
+    wrong,
+)
 
 TITLE = "Olsak's .mk"
 START = re.compile(r"\s*[0-9]+[ \t]+[0-9]+[ \t]*\n")
@@ -22,11 +34,7 @@ def sniff(text: str) -> bool:
 
 
 def parse(text: str, source: str) -> Parsed:
-    lines = numbered(text)
-    while lines and not lines[0][1]:
-        lines.pop(0)
-    if not lines:
-        raise wrong(source, 0, "a puzzle", "an empty file")
+    lines = from_first_full(numbered(text), source, "a puzzle")
     height, width = two_sizes(lines[0], source, "the height and the width")
     sizes(height, width, source, lines[0][0])
     dividers = [place for place, (_, line) in enumerate(lines) if line.startswith("#")]

@@ -10,7 +10,19 @@ from collections.abc import Iterable, Sequence
 
 from ..puzzle import Puzzle
 from . import Format, Packed, Parsed
-from .text import black_clues, clue_lines, lengths, make, numbered, only_black, only_one, sizes, two_sizes, wrong
+from .text import (
+    black_clues,
+    clue_lines,
+    from_first_full,
+    lengths,
+    make,
+    numbered,
+    only_black,
+    only_one,
+    sizes,
+    two_sizes,
+    wrong,
+)
 
 TITLE = "Jakub Wilk's .nin"
 START = re.compile(r"\s*([0-9]{1,6})[ \t]+([0-9]{1,6})[ \t]*\n[0-9 \t,?]*(\n|\Z)")
@@ -30,11 +42,7 @@ def _full(text: str) -> int:
 
 
 def parse(text: str, source: str) -> Parsed:
-    lines = numbered(text)
-    while lines and not lines[0][1]:
-        lines.pop(0)
-    if not lines:
-        raise wrong(source, 0, "a puzzle", "an empty file")
+    lines = from_first_full(numbered(text), source, "a puzzle")
     width, height = two_sizes(lines[0], source, "the width and the height")
     sizes(height, width, source, lines[0][0])
     full = [line for line in lines[1:] if line[1]]

@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from ..puzzle import Clue, InvalidPuzzle, Puzzle
 from . import Format, Packed, Parsed
-from .text import Lines, black_clue, labelled, lengths, make, numbered, only_black, shown, wrong
+from .text import Lines, black_clue, from_first_full, labelled, lengths, make, numbered, only_black, shown, wrong
 
 TITLE = "A TAAI set"
 BARE = re.compile(r"[1-9][0-9]*(?:\t+[1-9][0-9]*)*(?:\n+[1-9][0-9]*(?:\t+[1-9][0-9]*)*)+\s*\Z")
@@ -34,10 +34,7 @@ def parse(text: str, source: str) -> Parsed:
         raise wrong(source, before[0][0], "a line such as `$1`", before[0][1])
     warnings: tuple[str, ...] = ()
     if not starts:
-        while lines and not lines[0][1]:
-            lines.pop(0)
-        if not lines:
-            raise wrong(source, 0, "a line such as `$1`", "an empty file")
+        lines = from_first_full(lines, source, "a line such as `$1`")
         starts, lines = [0], [(0, "$"), *lines]
         warnings = ("no `$` line: read as one puzzle, columns first",)
     if PICTURE.search(text) and all(line.strip("01 \t") == "" or line.startswith("$") for _, line in lines):

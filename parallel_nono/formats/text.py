@@ -87,6 +87,14 @@ def numbered(text: str) -> Lines:
     return [(place, line.strip()) for place, line in enumerate(text.removesuffix("\n").split("\n"), start=1)]
 
 
+def from_first_full(lines: Lines, source: str, wanted: str) -> Lines:
+    """The lines from the first one with something in it on. Errors: InvalidPuzzle if there is none."""
+    for place, (_, line) in enumerate(lines):
+        if line:
+            return lines[place:]
+    raise wrong(source, 0, wanted, "an empty file")
+
+
 def clue_lines(lines: Lines, wanted: int, source: str, what: str) -> Lines:
     """The `wanted` lines that hold clues.
 
