@@ -34,8 +34,31 @@ class Outcome(StrEnum):
 
 OUTCOMES = tuple(Outcome)
 
-STAGES = ("read", "line", "probe", "search", "sat")
-"""Names of the stages that can decide, by code; `read` stands for sums and lengths that cannot fit."""
+STAGES = ("read", "line", "probe", "search", "sat", "table")
+"""Names of the stages that can decide, by code; `read` stands for sums and lengths that cannot fit, `table` for values
+that are computed once and looked up for every game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which stages run, and how far each goes before the next one takes over.
+
+    stages    names in order, `line` first; each starts with what those before it left open.
+    probes    at most so many in the stage `probe`; 0: until no probe teaches anything.
+    visits    to lines, at most so many in the search, where `sat` follows; 0: until it is through. For each answer that
+              is counted it may make a thousand more.
+    encoding  of the stage `sat`: `order` (lean) or `plain` (the five rules of the textbook).
+    hints     the SAT solver is told which way belief propagation leans.
+    solvers   of python-sat; several race side by side, and the first proof counts. `NAME:SEED` shuffles the variables
+              first, `NAME:free` goes without hints.
+    """
+
+    stages: tuple[str, ...] = ("line", "probe", "search", "sat")
+    probes: int = 1000
+    visits: int = 50_000
+    encoding: str = "order"
+    hints: bool = True
+    solvers: tuple[str, ...] = ("cadical153",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +68,8 @@ class Limits:
     seconds   wall seconds for one puzzle, all stages together.
     answers   stop at this many answers: 1 asks for any answer, 2 for uniqueness.
     count     if not 0, go on counting answers up to this cap (only the first two are kept).
-    plan      names of stages in order.
+    plan      the stages; a tuple of their names is taken as such a plan.
+    memory_mib  most memory of a SAT solver; what needs more is `stalled`.
     order     how lines are propagated: `sweep`, waiting lines only, or `rounds`, all rows and all columns against the
               last merge (the order of published counts; for plans of lines only). Both reach the same cells.
     """
@@ -53,8 +77,13 @@ class Limits:
     seconds: float = 60.0
     answers: int = 2
     count: int = 0
-    plan: tuple[str, ...] = ("line", "probe", "search")
+    plan: Plan = Plan()
     order: str = "sweep"
+    memory_mib: int = 4096
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.plan, Plan):
+            object.__setattr__(self, "plan", Plan(tuple(self.plan)))
 
     @property
     def wanted(self) -> int:
@@ -71,7 +100,7 @@ class Result:
     exhausted  True when `n_answers` is the exact number of answers.
     partial    the grid as far as it is known without guessing, -1 for an open cell.
     witness    why there is no answer, where lines alone show it; else "".
-    counts     n_rounds, n_lines, n_probes, n_branches, n_conflicts, n_open, as in `Attempt`.
+    counts     n_rounds, n_lines, n_probes, n_branches, n_depth, n_conflicts, n_open_lines, n_open, as in `Attempt`.
     seconds    line_s, probe_s, search_s, sat_s, solve_s, check_s, as in `Attempt`.
     """
 
@@ -105,8 +134,9 @@ Moment = Annotated[datetime, "timestamp"]
 class Attempt:
     """One row of the results. Units stand at the end of the names; counts are machine-independent.
 
-    n_colours counts the background; n_open: cells that lines and probes left open; n_rounds: sweeps over
-    the lines; n_lines: visits to lines; n_probes: trial settings; n_branches: guesses; n_conflicts: dead ends.
+    n_colours counts the background; n_open_lines: cells that lines alone left open; n_open: cells that lines and
+    probes left open; n_rounds: sweeps over the lines; n_lines: visits to lines; n_probes: trial settings; n_branches:
+    guesses of the search; n_depth: most of them at a time; n_conflicts: dead ends of probes, search and SAT solver.
     answer: rows joined by `/`, `.` for background, `#` for black, letters for inks (`puzzle.letter`).
     metadata: a JSON object as the file has it.
     """
@@ -125,11 +155,13 @@ class Attempt:
     witness: Text
     n_answers: Count
     exhausted: Flag
+    n_open_lines: Count
     n_open: Count
     n_rounds: Count
     n_lines: Count
     n_probes: Count
     n_branches: Count
+    n_depth: Count
     n_conflicts: Count
     read_s: Seconds
     pack_s: Seconds

@@ -28,11 +28,24 @@ class InvalidPuzzle(ValueError):
         self.index = index
 
 
+BLOT = 0
+"""The length of a block whose length the clue hides: any run of its colour will do, of one cell or more."""
+
+
 class Block(NamedTuple):
-    """A run that a line must show: `length` cells (at least 1) of palette colour `colour` (at least 1)."""
+    """A run that a line must show: `length` cells (at least 1, or BLOT) of palette colour `colour` (at least 1)."""
 
     length: int
     colour: int = 1
+
+    @property
+    def is_blot(self) -> bool:
+        return self.length == BLOT
+
+    @property
+    def text(self) -> str:
+        """The length as clues show it: `3`, or `?` for a blot."""
+        return "?" if self.length == BLOT else str(self.length)
 
 
 Clue = tuple[Block, ...]
@@ -77,7 +90,7 @@ class Puzzle:
     metadata       (key, value) pairs as the file has them: author, licence, id, ...
     goal           the grid that the file claims as its answer; it proves nothing.
     warnings       what the reader had to guess.
-    Errors         InvalidPuzzle if a block has a length below 1 or a colour outside the palette,
+    Errors         InvalidPuzzle if a block has a negative length or a colour outside the palette,
                    or if the goal has another size.
     """
 
@@ -98,7 +111,7 @@ class Puzzle:
         for kind, clues in (("row", self.rows), ("column", self.columns)):
             for number, clue in enumerate(clues, start=1):
                 for length, colour in clue:
-                    if length < 1:
+                    if length < BLOT:
                         raise InvalidPuzzle(f"{kind} {number}: expected block lengths from 1, found {length}")
                     if not 1 <= colour <= inks:
                         raise InvalidPuzzle(f"{kind} {number}: expected a colour from 1 to {inks}, found {colour}")
@@ -119,6 +132,11 @@ class Puzzle:
     def n_colours(self) -> int:
         """Colours of the palette, the background included: 2 for black and white."""
         return len(self.palette)
+
+    @property
+    def has_blots(self) -> bool:
+        """True if some block hides its length."""
+        return any(block.length == BLOT for clue in (*self.rows, *self.columns) for block in clue)
 
     @property
     def digest(self) -> str:
@@ -172,9 +190,19 @@ def runs(cells: Iterable[int]) -> Clue:
     return tuple(Block(sum(1 for _ in run), colour) for colour, run in groupby(cells) if colour)
 
 
+def shows(cells: Iterable[int], clue: Clue) -> bool:
+    """True if a finished line obeys a clue; a blot is a run of any length."""
+    found = runs(cells)
+    return len(found) == len(clue) and all(
+        run.colour == block.colour and block.length in (BLOT, run.length)
+        for run, block in zip(found, clue, strict=True)
+    )
+
+
 def canonical_bytes(rows: Sequence[Clue], columns: Sequence[Clue]) -> bytes:
     """What the digest is taken of: little-endian uint32 height, width, then for each line, rows first,
-    the number of blocks and for each block its length and its colour, colours numbered by first use."""
+    the number of blocks and for each block its length (0 for a blot) and its colour, colours numbered by first
+    use."""
     words = [len(rows), len(columns)]
     rank: dict[int, int] = {}
     for clue in (*rows, *columns):

@@ -31,7 +31,7 @@ SCHEMA = pa.schema(
         pa.field("height", pa.int32(), nullable=False),
         pa.field("width", pa.int32(), nullable=False),
         pa.field("n_colours", pa.int32(), nullable=False),
-        # rows first, then columns: height + width lists; [] is an empty line
+        # rows first, then columns: height + width lists; [] is an empty line, length 0 a blot
         pa.field("lengths", pa.list_(pa.list_(pa.int32())), nullable=False),
         pa.field("colours", pa.list_(pa.list_(pa.uint16())), nullable=False),
         # null: black and white
@@ -55,7 +55,7 @@ class Clues(NamedTuple):
     heights, widths, n_colours  int32[puzzles]
     lines    int32[puzzles + 1]; lines[p] is the first line of puzzle p, rows first, then columns.
     blocks   int32[lines + 1]; blocks[l] is the first block of line l.
-    lengths  int32[blocks];  colours  uint16[blocks], 1 and up.
+    lengths  int32[blocks], 0 for a blot;  colours  uint16[blocks], 1 and up.
     """
 
     heights: np.ndarray

@@ -3,6 +3,7 @@
     python scripts/brute_force.py                    100,000 random small puzzles and all pictures of some small sizes
     python scripts/brute_force.py -n 5000 --jobs 2   fewer, on two processes
     python scripts/brute_force.py --no-pictures --seed 7
+    python scripts/brute_force.py --no-pictures --blots   with some lengths hidden
 
 The right answers come from `tests/oracles.py`, which shares no code with the solver. Every difference is printed with
 its puzzle; the exit code is then 1.
@@ -27,7 +28,7 @@ import oracles
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits
 from parallel_nono.generate.colour import palette_of
-from parallel_nono.puzzle import Block, Clue, Grid, Puzzle, letter
+from parallel_nono.puzzle import BLOT, Block, Clue, Grid, Puzzle, letter
 from parallel_nono.puzzleset import set_of
 from parallel_nono.solve import solve_set
 
@@ -75,10 +76,22 @@ def _random_clue(chance: random.Random, n_cells: int, n_colours: int) -> Clue:
     return tuple(Block(chance.randint(1, 2), chance.randrange(1, n_colours)) for _ in range(n_blocks))
 
 
+def blotted_puzzle(seed: int, number: int) -> Puzzle:
+    """The random puzzle of the same number with some of its lengths hidden, at times all."""
+    puzzle = random_puzzle(seed, number)
+    chance = random.Random(f"{seed}/{number}/blots")
+    share = chance.choice((0.1, 0.3, 0.3, 0.6, 1.0))
+
+    def hidden(clues: tuple[Clue, ...]) -> tuple[Clue, ...]:
+        return tuple(tuple(b._replace(length=BLOT) if chance.random() < share else b for b in clue) for clue in clues)
+
+    return Puzzle(hidden(puzzle.rows), hidden(puzzle.columns), puzzle.palette)
+
+
 def text_of(puzzle: Puzzle) -> str:
     def side(clues: tuple[Clue, ...]) -> str:
         return " / ".join(
-            " ".join(f"{length}{letter(colour, puzzle.n_colours)}" for length, colour in clue) or "0" for clue in clues
+            " ".join(f"{block.text}{letter(block.colour, puzzle.n_colours)}" for block in clue) or "0" for clue in clues
         )
 
     size = f"{puzzle.height}x{puzzle.width}, {puzzle.n_colours} colours"
@@ -108,7 +121,7 @@ def differences(puzzles: list[Puzzle], before: int = 0, after: int = 0) -> Itera
         if OUTCOMES[lines.outcome[place]] == "contradiction":
             known = "contradiction"
         stage = STAGES[full.stage[place]]
-        sums_fit = oracles.colour_sums(puzzle.rows) == oracles.colour_sums(puzzle.columns)
+        sums_fit = oracles.sums_agree(puzzle)
         by_lines = sums_fit and (settled is None or all(len(s) == 1 for row in settled for s in row))
         if stage == "read" and not answers:
             stage = "line" if by_lines else "search"  # sums and lengths came first: as good
@@ -145,9 +158,9 @@ def _singles(settled: list[oracles.Sets]) -> Grid:
     return tuple(tuple(min(s) if len(s) == 1 else -1 for s in row) for row in settled)
 
 
-def compare_random(first: int, last: int, seed: int) -> list[str]:
+def compare_random(first: int, last: int, seed: int, blots: bool = False) -> list[str]:
     """Differences among the random puzzles of these numbers; one in ten is also moved across words of 64 cells."""
-    puzzles = [random_puzzle(seed, number) for number in range(first, last)]
+    puzzles = [(blotted_puzzle if blots else random_puzzle)(seed, number) for number in range(first, last)]
     found = list(differences(puzzles))
     for before, after in FRAMES:
         found += differences(puzzles[:: 10 * len(FRAMES)], before, after)
@@ -175,6 +188,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="another seed, other puzzles")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--no-pictures", action="store_true", help="leave out all pictures of the small sizes")
+    parser.add_argument("--blots", action="store_true", help="random puzzles with some lengths hidden")
     options = parser.parse_args(arguments)
     n_wrong = 0
 
@@ -194,7 +208,7 @@ def main(arguments: list[str] | None = None) -> int:
     starts = range(0, options.n, CHUNK)
     ends = [min(first + CHUNK, options.n) for first in starts]
     began = time.monotonic()
-    work = partial(compare_random, seed=options.seed)
+    work = partial(compare_random, seed=options.seed, blots=options.blots)
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
         results = pool.map(work, starts, ends) if options.jobs > 1 else map(work, starts, ends)
         for done, found in zip(ends, results, strict=True):

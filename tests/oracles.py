@@ -7,18 +7,35 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 
-from parallel_nono.puzzle import Clue, Grid, Puzzle, runs
+from parallel_nono.puzzle import BLOT, Block, Clue, Grid, Puzzle, runs
 
 Line = tuple[int, ...]
 Sets = tuple[frozenset[int], ...]
 """For each cell of a line the colours that it may still take."""
 
 
+def sized(clue: Clue, n_cells: int) -> Iterator[Clue]:
+    """Every clue without blots that a clue may stand for in a line of so many cells."""
+    if not clue:
+        yield ()
+        return
+    (length, colour), rest = clue[0], clue[1:]
+    room = n_cells - sum(max(block.length, 1) for block in rest)
+    for known in (length,) if length != BLOT else range(1, room + 1):
+        for others in sized(rest, n_cells - known):
+            yield (Block(known, colour), *others)
+
+
 @lru_cache(1 << 16)
 def layouts(clue: Clue, n_cells: int) -> tuple[Line, ...]:
-    """All ways to lay the blocks of a clue into a line, leftmost first; blocks of one colour keep a gap."""
+    """All ways to lay the blocks of a clue into a line, leftmost first; blocks of one colour keep a gap.
+
+    With blots: of all sizes they may have.
+    """
     if not clue:
         return ((0,) * n_cells,)
+    if any(block.length == BLOT for block in clue):
+        return tuple(layout for plain in sized(clue, n_cells) for layout in layouts(plain, n_cells))
     (length, colour), rest = clue[0], clue[1:]
     gap = 1 if rest and rest[0].colour == colour else 0
     found = []
@@ -66,7 +83,12 @@ def is_line_solvable(puzzle: Puzzle) -> bool:
 def grids_by_trying_all(puzzle: Puzzle) -> list[Grid]:
     """Every answer of a tiny puzzle: every combination of row layouts whose columns show the column clues."""
     rows = [layouts(clue, puzzle.width) for clue in puzzle.rows]
-    return [grid for grid in product(*rows) if tuple(map(runs, zip(*grid, strict=True))) == puzzle.columns]
+    columns = [set(sized(clue, puzzle.height)) for clue in puzzle.columns]
+    return [
+        grid
+        for grid in product(*rows)
+        if all(runs(line) in clues for line, clues in zip(zip(*grid, strict=True), columns, strict=True))
+    ]
 
 
 def answers(puzzle: Puzzle) -> Iterator[Grid]:
@@ -113,10 +135,22 @@ def texts(grid: Sequence[Sequence[int]], n_colours: int = 2) -> str:
     return "/".join("".join(letters[cell] for cell in row) for row in grid)
 
 
-def colour_sums(clues: Sequence[Clue]) -> Counter[int]:
-    """How many cells of each ink the clues of one side ask for."""
+def colour_sums(clues: Sequence[Clue], blot: int = 1) -> Counter[int]:
+    """How many cells of each ink the clues of one side ask for, where every blot has `blot` cells."""
     sums: Counter[int] = Counter()
     for clue in clues:
         for length, colour in clue:
-            sums[colour] += length
+            sums[colour] += blot if length == BLOT else length
     return sums
+
+
+def sums_agree(puzzle: Puzzle) -> bool:
+    """Whether rows and columns can hold equally many cells of every ink, as far as sums tell."""
+    huge = puzzle.height * puzzle.width
+    (least_rows, most_rows), (least_columns, most_columns) = (
+        (colour_sums(clues, 1), colour_sums(clues, huge)) for clues in (puzzle.rows, puzzle.columns)
+    )
+    return all(
+        least_rows[ink] <= most_columns[ink] and least_columns[ink] <= most_rows[ink]
+        for ink in range(1, puzzle.n_colours)
+    )

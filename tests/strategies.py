@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from parallel_nono.puzzle import BLACK_AND_WHITE, Block, Clue, Colour, Grid, Palette, Puzzle, runs
+from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, Palette, Puzzle, runs
 
 MOST_COLOURS = 6
 
@@ -101,3 +101,26 @@ def puzzles(most: int = 6, most_colours: int = MOST_COLOURS) -> st.SearchStrateg
         puzzles_of_clues(most, most_colours),
         puzzles_of_clues(most, most_colours, fits=False),
     )
+
+
+@st.composite
+def blotted_clues(draw: st.DrawFn, clue: Clue) -> Clue:
+    """A clue with some lengths hidden."""
+    return tuple(Block(BLOT, block.colour) if draw(st.booleans()) else block for block in clue)
+
+
+@st.composite
+def blotted_lines(
+    draw: st.DrawFn, most_cells: int = 9, most_colours: int = 4
+) -> tuple[Clue, tuple[frozenset[int], ...], int]:
+    """Lines as `lines` draws them, some lengths hidden."""
+    clue, allowed, colours = draw(lines(most_cells, most_colours))
+    return draw(blotted_clues(clue)), allowed, colours
+
+
+@st.composite
+def blotted_puzzles(draw: st.DrawFn, most: int = 5, most_colours: int = 4) -> Puzzle:
+    """Puzzles with no, one or several answers, some lengths hidden."""
+    puzzle = draw(puzzles(most, most_colours))
+    rows, columns = (st.tuples(*map(blotted_clues, clues)) for clues in (puzzle.rows, puzzle.columns))
+    return Puzzle(draw(rows), draw(columns), puzzle.palette)

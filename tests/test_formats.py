@@ -1,24 +1,24 @@
-"""Formats: every sample, every pair, every case of the collection of complaints; no text brings a reader down."""
+"""Formats: every sample, every pair of formats, every message; no text brings a reader down."""
 
 from __future__ import annotations
 
-import csv
 import random
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import puzzles, puzzles_of_clues, puzzles_of_grids
+from mutations import mutated, packed_like_parsed, sound
+from strategies import blotted_puzzles, puzzles, puzzles_of_clues, puzzles_of_grids
 
-from parallel_nono.formats import FORMATS, Format, files, format_named, recognise
-from parallel_nono.formats.decode import decode
-from parallel_nono.formats.text import labelled, stem
-from parallel_nono.puzzle import BLACK_AND_WHITE, Block, Colour, InvalidPuzzle, Puzzle
+from parallel_nono.formats import FORMATS, Content, Format, files, format_named, recognise
+from parallel_nono.formats.text import fits, labelled, stem
+from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Colour, InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import plain_palette, puzzles_of, set_of
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -26,37 +26,68 @@ TINY = Puzzle.of_grid([[1, 0, 1, 1, 0], [0] * 5, [1, 1, 1, 0, 0], [1, 0, 0, 1, 0
 SQUARE = Puzzle.of_grid([row[:4] for row in TINY.goal or ()])
 INKS = (BLACK_AND_WHITE[0], Colour("blue", "a", 0x0000FF), Colour("red", "b", 0xFF0000))
 COLOUR = Puzzle.of_grid([[1, 0, 2, 2, 0], [0] * 5, [1, 1, 2, 0, 0], [2, 0, 0, 1, 0]], INKS)
+FULL = Puzzle.of_grid([[1, 1, 1], [1, 0, 0]])
+CROSSED = Puzzle.of_grid([[1, 0], [0, 1]])
 ERROR = None
 
 EXPECTED: dict[str, tuple[str, list[Puzzle | None]]] = {
     "tiny.nin": ("nin", [TINY]),
+    "tiny.nono": ("nono", [TINY]),
     "tiny.mk": ("mk", [TINY]),
     "tiny.cwd": ("cwd", [TINY]),
+    "tiny.cwc": ("cwc", [TINY]),
+    "colour.cwc": ("cwc", [COLOUR]),
     "tiny.sgt": ("sgt", [TINY]),
+    "tiny.sav": ("sgtsave", [TINY]),
     "square.taai": ("taai", [SQUARE, Puzzle.of_grid([[1, 0], [0, 0]])]),
     "tiny.non": ("non", [TINY]),
-    "tiny.pynonogram.non": ("non", [TINY]),
-    "tiny.g": ("olsak", [TINY]),
-    "tiny.xml": ("webpbn", [TINY]),
-    "tiny.toml": ("nonogrid", [TINY]),
-    "tiny.ini": ("pynogram", [TINY]),
-    "tiny.pzl": ("pzl", [TINY]),
-    "tiny.json": ("json", [TINY]),
     "colour.non": ("non", [COLOUR]),
     "nonny.non": ("non", [COLOUR]),
-    "colour.g": ("olsak", [COLOUR]),
-    "colour.xml": ("webpbn", [COLOUR, ERROR, TINY]),
-    "colour.toml": ("nonogrid", [COLOUR]),
-    "colour.ini": ("pynogram", [COLOUR]),
-    "colour.pzl": ("pzl", [COLOUR]),
-    "colour.json": ("json", [COLOUR, COLOUR, ERROR, TINY]),
     "bundle.nonpack": ("non", [TINY, ERROR, TINY]),
+    "tiny.pynonogram.non": ("pynonogram", [TINY]),
+    "tiny.g": ("olsak", [TINY]),
+    "colour.g": ("olsak", [COLOUR]),
+    "tiny.xml": ("webpbn", [TINY]),
+    "colour.xml": ("webpbn", [COLOUR, ERROR, TINY]),
+    "tiny.nonogram": ("freenono", [TINY, ERROR, TINY]),
+    "tiny.toml": ("nonogrid", [TINY]),
+    "colour.toml": ("nonogrid", [COLOUR]),
+    "tiny.ini": ("pynogram", [TINY]),
+    "colour.ini": ("pynogram", [COLOUR]),
+    "tiny.pzl": ("pzl", [TINY]),
+    "colour.pzl": ("pzl", [COLOUR]),
+    "tiny.json": ("json", [TINY]),
+    "colour.json": ("json", [COLOUR, COLOUR, ERROR, TINY]),
+    "tiny.csv": ("csv", [TINY, ERROR, TINY]),
+    "colour.csv": ("csv", [COLOUR, TINY]),
+    "tiny.keen.txt": ("keen", [TINY]),
+    "tiny.ish.txt": ("ish", [TINY]),
+    "tiny.syro.txt": ("syro", [TINY]),
+    "tiny.faase.txt": ("faase", [TINY]),
+    "nonogeek.faase.txt": ("faase", [TINY]),
+    "tiny.makhorin.txt": ("makhorin", [TINY]),
+    "tiny.bosch.lp": ("bosch", [TINY]),
+    "tiny.asp.lp": ("asp", [TINY]),
+    "tiny.dzn": ("dzn", [TINY]),
+    "challenge.dzn": ("dzn", [TINY]),
+    "ortools.dzn": ("dzn", [TINY]),
+    "tiny.sgriddler": ("sgriddler", [TINY]),
+    "board.sgriddler": ("sgriddler", [TINY]),
+    "tiny.gno": ("gno", [TINY]),
+    "tiny.picross.txt": ("picross", [TINY, ERROR, ERROR, TINY]),
+    "full.letters.txt": ("rosetta", [FULL, CROSSED]),
+    "tiny.01.txt": ("matrix", [TINY]),
+    "tiny.nnv": ("matrix", [TINY]),
+    "hashes.matrix": ("matrix", [TINY]),
 }
+
+SAME_LOOK = {"tiny.nono": "nin"}
+"""Samples that content alone can't tell from a rival; both readings fit."""
 
 WRITERS = [form for form in FORMATS if form.write]
 
 
-def parsed(form: Format, text: str, source: str = "x") -> list[Puzzle | InvalidPuzzle]:
+def parsed(form: Format, text: Content, source: str = "x") -> list[Puzzle | InvalidPuzzle]:
     """What the format's own reader gives, an error of the whole file included."""
     return list(files._parsed(form, text, source, ""))
 
@@ -73,15 +104,16 @@ def error_of(name: str, text: str) -> str:
 
 
 def test_there_is_a_sample_of_every_format() -> None:
-    assert {name for name, _ in EXPECTED.values()} == {form.name for form in FORMATS}
-    assert {path.name for path in SAMPLES.iterdir()} == set(EXPECTED)
+    found = [files.content_and_format(path.read_bytes(), path.name, None)[2].name for path in SAMPLES.iterdir()]
+    assert set(found) == {form.name for form in FORMATS}
+    assert {path.name for path in SAMPLES.iterdir()} >= set(EXPECTED)
 
 
 @pytest.mark.parametrize("file", EXPECTED)
 def test_a_sample_is_recognised_by_its_content_alone(file: str) -> None:
-    form = recognise((SAMPLES / file).read_text("utf-8"))
+    form = recognise((SAMPLES / file).read_text("utf-8-sig"))
     assert form is not None
-    assert form.name == EXPECTED[file][0]
+    assert form.name == SAME_LOOK.get(file, EXPECTED[file][0])
 
 
 @pytest.mark.parametrize("file", EXPECTED)
@@ -127,40 +159,89 @@ def test_a_puzzle_without_a_name_is_called_after_its_file() -> None:
 # Writing and reading back.
 
 
+LIMITS: dict[str, Callable[[Puzzle], bool]] = {
+    "taai": lambda puzzle: puzzle.height == puzzle.width,
+    "rosetta": lambda puzzle: all((*puzzle.rows, *puzzle.columns)),
+}
+"""What a format can't carry beside colours, blots and clues without a picture: small puzzles only."""
+
+
+REFUSALS = {
+    "gif": "the background", "png": "the background", "bmp": "the background", "xpm": "the background",
+    "pzprv3": "numbers a line", "puzzlink": "numbers a line",
+}  # fmt: skip
+"""What a format may also refuse, and says."""
+
+
 def carries(form: Format, puzzle: Puzzle) -> bool:
-    if puzzle.n_colours > 2 and not form.colours:
+    if (puzzle.n_colours > 2 and not form.colours) or (puzzle.has_blots and not form.blots):
         return False
-    return form.name != "taai" or puzzle.height == puzzle.width
+    if form.picture and (puzzle.goal is None or Puzzle.of_grid(puzzle.goal, puzzle.palette).digest != puzzle.digest):
+        return False
+    return LIMITS.get(form.name, lambda puzzle: True)(puzzle)
 
 
 @pytest.mark.parametrize("form", WRITERS, ids=lambda form: form.name)
-@given(puzzle=puzzles(most=5))
+@given(puzzle=st.one_of(puzzles(most=5), puzzles_of_grids(most=5), blotted_puzzles(most=5)))
 @settings(max_examples=40)
 def test_what_is_written_is_read_back_as_the_same_puzzle(form: Format, puzzle: Puzzle) -> None:
     assert form.write is not None
     if not carries(form, puzzle):
-        with pytest.raises(InvalidPuzzle, match=r"found \d"):
+        with pytest.raises(InvalidPuzzle, match="found"):
             form.write([puzzle])
         return
-    if form.name == "taai" and sum(b.length for c in puzzle.rows for b in c) != sum(
-        b.length for c in puzzle.columns for b in c
-    ):
+    if form.name == "taai" and not fits(puzzle.rows, puzzle.columns):
         return  # with sums that differ a set without sizes may be cut elsewhere
-    (back,) = parsed(form, form.write([puzzle]))
+    try:
+        content = form.write([puzzle])
+    except InvalidPuzzle as refusal:
+        if REFUSALS[form.name] in str(refusal):
+            return
+        raise
+    (back,) = parsed(form, content)
     assert isinstance(back, Puzzle), back
     assert back.digest == puzzle.digest
 
 
+BLOTTED = replace(
+    TINY, rows=((Block(BLOT), Block(2)), *TINY.rows[1:]), columns=((Block(1), Block(BLOT)), *TINY.columns[1:])
+)
+PROOFS = (SQUARE, TINY, COLOUR, FULL, BLOTTED)
+
+
 @pytest.mark.parametrize("first", WRITERS, ids=lambda form: form.name)
-@pytest.mark.parametrize("second", WRITERS, ids=lambda form: form.name)
-def test_every_pair_of_formats_carries_a_puzzle_across(first: Format, second: Format) -> None:
-    for puzzle in (SQUARE, TINY, COLOUR):
-        if carries(first, puzzle) and carries(second, puzzle):
-            text = files.write(parsed(first, files.write([puzzle], first.name)), second.name)  # type: ignore[arg-type]
-            (back,) = parsed(second, text)
-            assert isinstance(back, Puzzle), back
-            assert back.digest == puzzle.digest
-            assert recognise(text) is second
+def test_every_pair_of_formats_carries_a_puzzle_across(first: Format) -> None:
+    carried = [puzzle for puzzle in PROOFS if carries(first, puzzle)]
+    assert carried
+    for puzzle in carried:
+        (here,) = parsed(first, files.write([puzzle], first.name), f"x{first.extensions[0]}")
+        assert isinstance(here, Puzzle), here
+        assert here.digest == puzzle.digest
+        for second in WRITERS:
+            if not carries(second, here):
+                with pytest.raises(InvalidPuzzle, match="found"):
+                    files.write([here], second.name)
+                continue
+            content = files.write([here], second.name)
+            data = content if isinstance(content, bytes) else content.encode()
+            (back,) = files.read(data, second.name)
+            assert back.digest == puzzle.digest, second.name
+            source = f"x{second.extensions[0]}"
+            assert files.content_and_format(data, source, None)[2] is second
+
+
+@pytest.mark.parametrize("form", WRITERS, ids=lambda form: form.name)
+def test_what_is_written_is_recognised_by_its_content_or_doubted(form: Format) -> None:
+    for puzzle in PROOFS:
+        if carries(form, puzzle):
+            content = files.write([puzzle], form.name)
+            data = content if isinstance(content, bytes) else content.encode()
+            _, warning, found = files.content_and_format(data, "x", None)
+            assert found is form or "could also be read" in warning or form.name in SHARED_TEXTS, (found.name, warning)
+
+
+SHARED_TEXTS: tuple[str, ...] = ()
+"""Formats whose files may be read as another one's, with the same result."""
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn"]), max_size=12)
@@ -226,7 +307,7 @@ def test_a_writer_names_what_it_cannot_carry() -> None:
 
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if form.several])
 def test_formats_for_several_puzzles_keep_their_order(name: str) -> None:
-    grids = [[[1, 0], [0, 0]], [[1, 1], [0, 1]], [[0, 0], [0, 0]], [[1, 1], [1, 1]]]
+    grids = [[[1, 0], [0, 1]], [[1, 1], [0, 1]], [[1, 0], [1, 1]], [[1, 1], [1, 1]]]
     several = [Puzzle.of_grid(grid) for grid in grids]
     back = parsed(format_named(name), files.write(several, name))
     assert [p.digest for p in back if isinstance(p, Puzzle)] == [p.digest for p in several]
@@ -236,7 +317,10 @@ def test_formats_for_several_puzzles_keep_their_order(name: str) -> None:
 # The compiled readers.
 
 
-@pytest.mark.parametrize("name", ["nin", "taai", "sgt"])
+PACKERS = [form.name for form in FORMATS if form.pack]
+
+
+@pytest.mark.parametrize("name", PACKERS)
 @given(found=st.lists(puzzles_of_grids(most=6, most_colours=2), min_size=1, max_size=4), seed=st.integers(0, 99))
 @settings(max_examples=60)
 def test_pack_gives_what_parse_gives(name: str, found: list[Puzzle], seed: int) -> None:
@@ -250,19 +334,31 @@ def test_pack_gives_what_parse_gives(name: str, found: list[Puzzle], seed: int) 
     texts = [text]
     for _ in range(3):  # and of texts with something odd in them
         place = rng.randrange(len(text))
-        texts.append(text[:place] + rng.choice("\n\n 0\t1.?/$x:#,") + text[place + rng.randrange(2) :])
+        texts.append(text[:place] + rng.choice('\n\n 0\t1.?/$x:#,<>&"') + text[place + rng.randrange(2) :])
     assert_packed_like_parsed(form, [text for text in texts if text.strip()])
 
 
 def assert_packed_like_parsed(form: Format, texts: list[str]) -> None:
-    """Every text that the compiled reader takes is the same set of puzzles as `parse` gives."""
-    batch = files.read_many([(f"f{i}.{form.name}", text.encode()) for i, text in enumerate(texts)], form.name)
-    before, files.PACK_FROM = files.PACK_FROM, 0
-    try:
-        packed = files.read_many([(f"f{i}.{form.name}", text.encode()) for i, text in enumerate(texts)], form.name)
-    finally:
-        files.PACK_FROM = before
-    assert packed.to_pylist() == batch.to_pylist()
+    packed_like_parsed([(f"f{i}.{form.name}", text.encode()) for i, text in enumerate(texts)], form.name)
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_pack_gives_what_parse_gives_of_spoilt_texts(name: str) -> None:
+    form, rng = format_named(name), random.Random(name)
+    whole = [(SAMPLES / file).read_bytes() for file, (form_name, _) in EXPECTED.items() if form_name == name]
+    whole += [files.write([puzzle], name).encode() for puzzle in PROOFS if carries(form, puzzle)]
+    packed_like_parsed([(f"f{i}", mutated(rng.choice(whole), rng)) for i in range(600)], name)
+
+
+@pytest.mark.parametrize("name", ["non", "webpbn"])
+def test_the_quick_reader_takes_files_as_they_are_written(name: str) -> None:
+    form = format_named(name)
+    assert form.pack
+    several = [replace(puzzle, name="a b", metadata=(("author", "A. Nobody"),)) for puzzle in (TINY, SQUARE)]
+    texts = [files.write(several, name), files.write([replace(several[0], goal=None)], name), "what is this"]
+    packed = form.pack(texts)
+    assert packed.owners.tolist() == [0, 0, 1]
+    assert [facts.goal is None for facts in packed.facts or ()] == [False, False, True]
 
 
 @pytest.mark.parametrize("name", ["nin", "taai", "sgt"])
@@ -328,7 +424,6 @@ def test_odd_game_ids_are_read_alike(texts: list[str]) -> None:
         ("nin", "2 2\n1\n1\n1\n", r"file:2: expected 4 lines of row and column \(2 \+ 2\) clues, found `3 lines`"),
         ("nin", "999999999 1\n1\n", "file:1: expected a width and a height from 1 to 200,000"),
         ("nin", "2 x\n1\n", "file:1: expected the width and the height, found `x`"),
-        ("nin", "1 1\n?\n1\n", "file:2: expected plain numbers, found a blotted clue.*not supported yet"),
         ("nin", "1 1\n-1\n1\n", "file:2: expected block lengths up to 200,000, found `-1`"),
         ("nin", "1 1\n" + "9" * 5000 + "\n1\n", "file:2: expected block lengths up to 200,000, found `9999"),
         ("nin", "1 1\n١\n1\n", "file:2: expected block lengths"),
@@ -360,10 +455,64 @@ def test_odd_game_ids_are_read_alike(texts: list[str]) -> None:
             "file: row 1: expected block lengths from 0 to 200,000, found `-1`",
         ),
         ("json", '{"rows": [["one"]], "columns": [[1]]}', "file: row 1: expected a number, found `one`"),
-        ("json", '{"rows": [[null]], "columns": [[1]]}', "file: row 1: .*blotted clue"),
         ("json", '{"rows": [[true]], "columns": [[1]]}', "file: row 1: expected block lengths"),
         ("json", '{"rows": [[1]],\n "columns": [[1]}', "file:2: expected JSON, found a mistake: .*column 17"),
         ("json", "[" * 100_000, "expected JSON, found"),
+        ("keen", "1\n1\n", "expected two blocks of clues with one blank line between them .*, found 1"),
+        ("keen", "1\nx\n\n1\n", "file:2: expected block lengths up to 200,000, found `x`"),
+        ("syro", "1 0\n1\n\n1 0\n", "file:2: expected a clue that ends with `0`, found `1`"),
+        ("faase", "rows\n1\n", "expected a line `columns`, found `none`"),
+        ("makhorin", "1\n&\n1\n&\n1\n", "file:5: expected the end after the second `&`, found `1`"),
+        ("bosch", "number_of_rows: 1\nnumber_of_columns: 1\nrow_2 a 0 b\n", "file:3: expected `row_1` to `row_1`"),
+        ("bosch", "number_of_rows: 1\nnumber_of_columns: 1\nrow_1 a 0 b\n", "found `no column_1`"),
+        (
+            "bosch",
+            "number_of_rows: 1\nnumber_of_columns: 1\nrow_1 a 2 b 1",
+            "expected 2 sizes of row_1, found `the end",
+        ),
+        ("asp", "#const w = 1.\n#const h = 1.\nrow_hint(2, 1, 1).\n", "expected rows from 1 to 1, found row 2"),
+        ("asp", "row_hint(1, 1, 1).\nrow_hint(1, 1, 2).\n", "file:2: expected numbers from 1, each block once"),
+        ("asp", "row_hint(1, 1).\n", "file:1: expected facts such as"),
+        (
+            "dzn",
+            "rows = 2;\nrow_rules = [|1|];\ncol_rules = [|1|];\n",
+            "file:2: expected 2 lines in `row_rules`, found `1`",
+        ),
+        ("dzn", "row_rules = array2d(1..1,1..2,[1]);\ncol_rules = [|1|];\n", "file:1: expected a table of lines"),
+        ("cwc", "1\n1\n1\n1\n2\n1\n1\n", "file:5: expected colours from 1 to 1, found `2`"),
+        ("cwc", "1\n1\n1\n1\n1 1\n1\n1\n", "file:5: expected 1 colours, as many as lengths in line 4, found `1 1`"),
+        ("cwc", "1\n1\n0\n1\n1\n1\n1\n", "file:3: expected 1 to 65,535 colours, found `0`"),
+        ("sgriddler", "MK Version 3.0\n\n1 1 #4 #7\n", "file:3: colours .* are not supported"),
+        ("sgriddler", "MK Version 3.0\n\n1 1\n\n ?\n", "file:5: expected clues, or a finished board of 1 cells"),
+        ("sgriddler", "MK Version 3.0\n\n1 1\n?\n", "file:4: expected a blank line, found `\\?`"),
+        (
+            "gno",
+            "[Dimensions]\n1\n",
+            "expected a section .Dimensions. with the rows, then the columns, found `1 lines`",
+        ),
+        ("gno", "[Dimensions]\n1\n1\n[Solution]\n3\n", "file:5: expected 1 cells, 1 empty and 2 filled, found `3`"),
+        ("gno", "[Dimensions]\n1\n1\n[Row clues]\n1\n", "expected a section .Column clues. or a .Solution., found"),
+        ("freenono", "<FreeNono></FreeNono>", "expected a <Nonogram>, found `none in the file`"),
+        (
+            "freenono",
+            '<Nonogram width="2"><line>x</line></Nonogram>',
+            "file:1: expected a picture of the width 2, found `1`",
+        ),
+        ("nono", "999999999 1\n1\n", "file:1: expected a width and a height from 1 to 200,000"),
+        ("nono", "2 1\n1\n", r"file:2: expected 3 lines of column and row \(2 \+ 1\) clues, found `1 lines`"),
+        ("sgtsave", "SAVEFILE:1:x\nGAME    :5:Mines\n", "file:2: expected a save of Pattern, found one of `Mines`"),
+        ("sgtsave", "SAVEFILE:1:x\nGAME    :7:Pattern\nPARAMS  :3:2x2\n", "expected a line `DESC`, found `none`"),
+        ("picross", "ROWS\n[ 1 ]\n", "file:1: expected `GRID name`.*, found `ROWS`"),
+        ("picross", "GRID x\nROWS\n[ 1 x ]\n", "file:3: expected block lengths up to 200,000, found `x`"),
+        ("csv", "rows,columns\n1/1,1-Jan\n", "file:2: expected clues in `columns`, found `a date, as a spreadsheet"),
+        ("csv", "id,rows,columns\n1,1\n", "file:2: expected 3 fields parted by `,`, found `2`"),
+        ("csv", "a,b\n", "file:1: expected a first line with the fields `rows` and `columns`"),
+        ("csv", 'rows,columns\n"1,1\n', "file:3: expected CSV, found a mistake"),
+        ("csv", "rows,columns,colours\n1a,1a,a:red\n", "file:2: expected colours such as `a:#0000ff b:#ff0000`"),
+        ("rosetta", "A\nA\nA\n", "file:1: expected a line of row clues and a line of column clues"),
+        ("rosetta", "a\nA\n", "file:1: expected letters from A .1. to Z .26., found `a`"),
+        ("matrix", "01\n0\n", "file:2: expected rows of one length, 2 cells, found `1 cells`"),
+        ("pynonogram", "width:1\nheight:1\nrows:1\n", "expected `width:`, .*found `no columns`"),
         ("json", '{"a": 1}', "expected clues under two names such as `rows` and `columns`, found `a`"),
         ("json", '{"rows": [[' + "1" * 5000 + ']], "columns": [[1]]}', "expected JSON, found a mistake|expected block"),
     ],
@@ -391,8 +540,6 @@ def test_xml_declares_no_entities_and_loads_no_dtd() -> None:
     outside = '<!DOCTYPE pbn SYSTEM "http://127.0.0.1:9/pbn-0.3.dtd">'
     assert read(outside, "Caf&eacute; &amp; &#233;&lt;") == "Café & é<"
     assert read("", "Caf&eacute;") == "Café"
-    assert "blotted clue" in read("", n="0")
-    assert "blotted clue" in read("", n="?")
 
 
 def test_truncated_xml_keeps_the_puzzles_before_the_cut() -> None:
@@ -454,43 +601,28 @@ def test_json_is_read_in_its_usual_shapes(item: str) -> None:
 # Anything may come.
 
 
-def mutated(data: bytes, rng: random.Random) -> bytes:
-    found = bytearray(data)
-    for _ in range(rng.randrange(1, 6)):
-        place = rng.randrange(len(found) + 1)
-        kind = rng.randrange(5)
-        if kind == 0:
-            del found[place : place + rng.randrange(1, 30)]
-        elif kind == 1:
-            found[place:place] = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 4)))
-        elif kind == 2:
-            found[place:place] = rng.choice([b"999999999", b"-1", b"?", b"\n\n", b"0", b"\0", b"[", b"<", b'"', b"a"])
-        elif kind == 3:
-            start = rng.randrange(len(found) + 1)
-            found[place:place] = found[start : start + rng.randrange(1, 60)]
-        else:
-            found[place : place + 1] = bytes([rng.randrange(256)])
-    return bytes(found)
-
-
-def sound(data: bytes, name: str, format: str | None = None) -> None:
-    """Any bytes give at least one row, each a puzzle or an error that names the file; no exception."""
-    batch = files.read_bytes(data, name, format)
-    rows = batch.select(["height", "width", "error", "digest", "index"]).to_pylist()
-    assert rows
-    for row in rows:
-        assert bool(row["error"]) == (row["height"] == 0) == (row["digest"] == "")
-        assert row["index"] >= 1
-        assert not row["error"] or row["error"].startswith(name)
-    list(puzzles_of(batch))
-
-
-@pytest.mark.parametrize("file", EXPECTED)
+@pytest.mark.parametrize("file", sorted(path.name for path in SAMPLES.iterdir()))
 def test_mutated_samples_never_raise(file: str) -> None:
     rng = random.Random(file)
     data = (SAMPLES / file).read_bytes()
-    for _ in range(300):
+    for _ in range(100):
         sound(mutated(data, rng), file)
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_huge_sizes_allocate_nothing(form: Format) -> None:
+    sample = next(
+        path for path in SAMPLES.iterdir() if files.content_and_format(path.read_bytes(), path.name, None)[2] is form
+    )
+    data = sample.read_bytes()
+    tracemalloc.start()
+    try:
+        for number in sorted(set(re.findall(rb"(?<![0-9#])[0-9]{1,3}(?![0-9])", data)))[:12]:
+            for huge in (b"999999999", b"199999", b"99999999999999999999"):
+                sound(re.sub(rb"(?<![0-9#])" + number + rb"(?![0-9])", huge, data, count=1), "file", form.name)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @given(
@@ -545,81 +677,50 @@ def test_words_of_the_formats_in_any_order_never_raise(words: list[str], name: s
     sound(" ".join(words).encode(), "file", name)
 
 
+LONG = 8_000
+WITHIN = 1.0
+"""Seconds of processor time; what takes time beyond its length takes many more."""
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "\n" * 300_000,
-        " " * 300_000 + "x",
-        "[clues]\nrows = 1\ncolumns = 1\n[colors]\na = (blue)" + " " * 200_000 + "xx\n",
-        '[colors]\ndefs = ["a = (blue)' + " " * 200_000 + 'xx"]\n[clues]\nrows="1"\ncolumns="1"\n',
-        '{"rows": [["1' + " " * 200_000 + 'x y"]], "columns": [[1]]}',
-        "width 3\nheight 3\ngoal " + "1\n" + "1" * 200_000 + "!\nrows\n",
-        "$1\n1\n" + "\n" * 200_000,
-        "$1\n1\t2\n3\n" + "\n" * 20_001,
-        "1 1\n" + "\n" * 200_000,
-        ":\n" * 20_000,
-        "#" * 200_000,
-        "<puzzle>" * 50_000,
-        "&a;" * 100_000,
+        "\n" * LONG,
+        " " * LONG + "x",
+        "[clues]\nrows = 1\ncolumns = 1\n[colors]\na = (blue)" + " " * LONG + "xx\n",
+        '[colors]\ndefs = ["a = (blue)' + " " * LONG + 'xx"]\n[clues]\nrows="1"\ncolumns="1"\n',
+        '{"rows": [["1' + " " * LONG + 'x y"]], "columns": [[1]]}',
+        "width 3\nheight 3\ngoal " + "1\n" + "1" * LONG + "!\nrows\n",
+        "$1\n1\t2\n3\n" + "\n" * LONG,
+        "1 1\n" + "\n" * LONG,
+        "3\n4\n1\n" + "\n" * LONG,
+        ":\n" * LONG,
+        "#" * LONG,
+        "<puzzle>" * LONG,
+        "&a;" * LONG,
         "200000 2000\n",
-        "5:" + "/" * 200_000,
-        '{"rows": ' * 20_000,
-        "\n" * 2_000_000 + "2 1\n1\n1\n0\n",
+        "5:" + "/" * LONG,
+        '{"rows": ' * LONG,
+        "1 0\n" * LONG + "\n1 0\n",
+        "rows = 1;\n" * LONG,
+        "row_hint(" * LONG,
+        "GRID x\nROWS\n" * LONG,
+        "rows,columns\n" + '"1\n' * LONG,
+        "A A\n" * LONG,
+        "01\n" * LONG + "2",
+        "MK Version\n" + "1 1\n" * LONG,
     ],
-    ids=range(17),
+    ids=range(24),
 )
 def test_no_text_takes_time_beyond_its_length(text: str) -> None:
-    for name in [None, *(form.name for form in FORMATS)]:
-        sound(text.encode(), "file", name)
+    for form in [form for form in FORMATS if not form.binary]:
+        start = time.process_time()
+        form.sniff(text)
+        assert parsed(form, text)
+        assert time.process_time() - start < WITHIN, form.name
 
 
-# The collection of complaints, and real files.
-
-OURS = {
-    "non": "non", "nonpack": "non", "pynonogram-non": "non", "nin": "nin", "mk": "mk", "olsak-g": "olsak",
-    "pbn-xml": "webpbn", "cwd": "cwd", "taai": "taai", "sgt-id": "sgt", "toml": "nonogrid", "ini": "pynogram",
-    "pzl": "pzl", "pzl-bw": "pzl", "json": "json",
-}  # fmt: skip
-
-
-def test_every_case_of_our_formats_is_read_right(shared: Path) -> None:
-    cases = defaultdict(list)
-    for row in csv.DictReader((shared / "cases/expected.csv").open(encoding="utf-8")):
-        if row["format"] in OURS:
-            cases[row["file"]].append(row)
-    assert len(cases) > 60
-    for file, rows in cases.items():
-        path = shared / "cases/files" / file
-        data = path.read_bytes()
-        found = list(files.read(path, errors="yield"))
-        form = recognise(decode(data, file)[0], file)
-        assert form is not None, file
-        assert form.name == OURS[rows[0]["format"]], file
-        assert len(found) == len(rows), file
-        for puzzle, row in zip(found, rows, strict=True):
-            assert isinstance(puzzle, Puzzle) == (row["verdict"] != "error"), (file, puzzle)
-            if isinstance(puzzle, InvalidPuzzle):
-                assert str(puzzle).startswith(str(path)), puzzle
-                continue
-            for answer in row["solution"].split(" ; "):
-                if answer and "(" not in answer:
-                    assert obeys(puzzle, answer), (file, answer)
-
-
-def obeys(puzzle: Puzzle, answer: str) -> bool:
-    """True if the clues are those of the picture, whatever letters it uses for the colours."""
-    letters = sorted(set(answer) - {"/", "."})
-    place = {letter: c for c, letter in enumerate([".", *letters])}
-    # A line of one colour may leave a letter of the palette out, so digests, which rank by first use, are compared.
-    shown = Puzzle.of_grid([[place[c] for c in row] for row in answer.split("/")], plain_palette(max(len(place), 2)))
-    return shown.digest == puzzle.digest
-
-
-def test_the_rosetta_puzzle_has_one_digest_in_all_formats(shared: Path) -> None:
-    rows = csv.DictReader((shared / "cases/expected.csv").open(encoding="utf-8"))
-    names = [row["file"] for row in rows if row["file"].startswith("rosetta/") and row["format"] in OURS]
-    assert len(names) >= 13
-    assert len({p.digest for name in names for p in files.read(shared / "cases/files" / name)}) == 1
+# Real files.
 
 
 def test_the_same_real_puzzle_has_one_digest_in_two_formats(shared: Path) -> None:
@@ -664,10 +765,10 @@ def real_files(shared: Path) -> Iterator[files.Source]:
 def test_all_real_files_are_read(shared: Path) -> None:
     batches = [batch for source in real_files(shared) for batch in files.batches(source)]
     errors = [text for batch in batches for text in batch.column("error").to_pylist() if text]
-    assert sum(batch.num_rows for batch in batches) > 5700
-    # triddlers, triangles, and two files of solutions
-    assert all("not supported" in text or "a file of solutions" in text for text in errors), errors
-    assert len(errors) == 11
+    assert sum(batch.num_rows for batch in batches) > 5800
+    # triddlers, triangles, two files of solutions, and a file of faults
+    assert all(re.search("not supported|a file of solutions|/invalid_input.txt:", text) for text in errors), errors
+    assert len(errors) == 13
 
 
 def test_goals_of_real_files_obey_their_clues(shared: Path) -> None:
@@ -677,7 +778,7 @@ def test_goals_of_real_files_obey_their_clues(shared: Path) -> None:
             assert puzzle.goal is not None
             assert not puzzle.warnings, (puzzle.source, puzzle.warnings)
             goals += 1
-    assert goals == 72
+    assert goals == 74
 
 
 @pytest.mark.parametrize("name", ["nin", "taai", "sgt"])

@@ -244,7 +244,7 @@ def test_settling_a_line_of_200_000_cells_keeps_what_the_slack_decides() -> None
 
 @pytest.mark.parametrize(
     ("clue", "cells", "n_colours"),
-    [((Block(1),), [], 2), ((Block(0),), [3], 2), ((Block(1, 2),), [3], 2)],
+    [((Block(1),), [], 2), ((Block(-1),), [3], 2), ((Block(1, 2),), [3], 2)],
 )
 def test_a_line_that_is_none_is_refused(clue: Clue, cells: list[int], n_colours: int) -> None:
     with pytest.raises(ValueError, match="expected"):

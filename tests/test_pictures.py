@@ -9,16 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import puzzles_of_grids
 
-from parallel_nono.pictures.terminal import (
-    NEAR,
-    OPEN_SHADES,
-    colour_picture,
-    differences,
-    legend,
-    open_colour,
-    printable,
-    text_picture,
-)
+from parallel_nono.pictures.shades import NEAR, OPEN_SHADES, open_shade
+from parallel_nono.pictures.terminal import colour_picture, differences, legend, printable, text_picture
 from parallel_nono.puzzle import BLACK_AND_WHITE, Block, Colour, Grid, Puzzle, letter
 
 STUCK = Puzzle(
@@ -96,8 +88,8 @@ def test_open_cells_are_orange_with_a_question_mark() -> None:
 
 
 def test_open_cells_stand_out_from_a_palette_with_orange() -> None:
-    assert open_colour(FLAG) != OPEN_SHADES[0]
-    assert open_colour(STUCK) == OPEN_SHADES[0]
+    assert open_shade(FLAG.palette) != OPEN_SHADES[0]
+    assert open_shade(STUCK.palette) == OPEN_SHADES[0]
 
 
 def test_marked_cells_are_in_brackets_in_colour() -> None:

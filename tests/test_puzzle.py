@@ -157,7 +157,7 @@ def test_a_puzzle_is_hashable() -> None:
     [
         (lambda: Puzzle((), ((),)), "expected at least one row and one column, found 0 and 1"),
         (lambda: Puzzle(((),), ()), "expected at least one row and one column, found 1 and 0"),
-        (lambda: Puzzle(((), (Block(0),)), ((),)), "row 2: expected block lengths from 1, found 0"),
+        (lambda: Puzzle(((), (Block(-1),)), ((),)), "row 2: expected block lengths from 1, found -1"),
         (lambda: Puzzle(((),), ((Block(-3),),)), "column 1: expected block lengths from 1, found -3"),
         (lambda: Puzzle(((Block(1, 2),),), ((),)), "row 1: expected a colour from 1 to 1, found 2"),
         (lambda: Puzzle(((),), ((), (Block(1, 0),))), "column 2: expected a colour from 1 to 1, found 0"),

@@ -13,7 +13,7 @@ import parallel_nono
 PACKAGE = Path(parallel_nono.__file__).parent
 ROOMS = (
     *("start", "puzzle", "attempt", "kernels", "check", "puzzleset", "formats", "generate"),
-    *("solve", "pictures", "kinds", "engine", "report", "web", "cli"),
+    *("solve", "pictures", "lint", "kinds", "engine", "report", "web", "cli"),
 )
 FACE = ("", "__main__")
 """The package itself (its version and its lazy names) and its entry point: they may see every room."""

@@ -14,9 +14,10 @@ import pytest
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome
 from parallel_nono.check.fast import check_set
+from parallel_nono.formats import files
 from parallel_nono.formats.files import read_bytes, read_many
-from parallel_nono.puzzle import Block, Puzzle
-from parallel_nono.puzzleset import clues_of, puzzle_at
+from parallel_nono.puzzle import Puzzle
+from parallel_nono.puzzleset import clues_of
 from parallel_nono.solve import pipeline, solve, solve_set
 
 WITHIN = 10.0
@@ -140,70 +141,14 @@ def test_small_collections_agree_with_another_solver(shared: Path) -> None:
     assert compared > 200
 
 
-def cases(shared: Path) -> Iterator[tuple[dict[str, str], pa.RecordBatch]]:
-    """(row of expected.csv, the set that its file gives) for the formats at hand."""
-    ours = {"non", "nin", "mk", "olsak-g", "pbn-xml", "cwd", "sgt-id", "toml", "ini", "pzl", "pzl-bw", "json"}
-    ours |= {"nonpack", "pynonogram-non"}
-    for row in table(shared / "cases/expected.csv"):
-        if row["format"] in ours:
-            path = shared / "cases/files" / row["file"]
-            yield row, read_bytes(path.read_bytes(), row["file"])
-
-
-def test_every_case_of_our_formats_is_decided_right(shared: Path) -> None:
-    seen = 0
-    for row, batch in cases(shared):
-        seen += 1
-        place = int(row["puzzle"]) - 1
-        label = f"{row['file']}#{row['puzzle']}"
-        if row["verdict"] == "error":
-            assert batch.column("error")[place].as_py(), label
-            continue
-        assert batch.column("error")[place].as_py() == "", label
-        results = solve_set(batch, Limits(seconds=60, count=1000))
-        outcome = OUTCOMES[results.outcome[place]]
-        assert outcome == {"none": Outcome.CONTRADICTION}.get(row["verdict"], row["verdict"]), label
-        assert results.n_answers[place] == int(row["solutions"]), label
-        if row["line_solvable"] in ("yes", "no") and outcome == Outcome.UNIQUE:
-            assert (STAGES[results.stage[place]] == "line") == (row["line_solvable"] == "yes"), label
-        if outcome == Outcome.UNIQUE:
-            puzzle = puzzle_at(batch, place)
-            cells = results.cells[0, results.cell_starts[place] : results.cell_starts[place + 1]]
-            grid = tuple(map(tuple, cells.reshape(puzzle.height, puzzle.width).tolist()))
-            expected = row["solution"].split("/")
-            names: dict[int, str] = {0: "."}
-            for line, answer in zip(expected, grid, strict=True):
-                for char, colour in zip(line, answer, strict=True):
-                    assert names.setdefault(colour, char) == char, label
-            assert len(set(names.values())) == len(names), label
-    assert seen >= 65
-
-
-def native_puzzles(path: Path) -> dict[str, Puzzle]:
-    """The grids of a file in picross-solver's own format, by name; broken ones left out."""
-    found: dict[str, Puzzle] = {}
-    for text in path.read_text().split("GRID ")[1:]:
-        name, _, body = text.partition("\n")
-        sides: dict[str, list[tuple[Block, ...]]] = {"ROWS": [], "COLUMNS": []}
-        side = None
-        for line in body.splitlines():
-            words = line.split("#")[0].split()
-            if words and words[0] in sides:
-                side = sides[words[0]]
-            elif words and words[0] == "[" and side is not None:
-                side.append(tuple(Block(int(word)) for word in words[1:-1] if word != "0"))
-        if all(sides.values()):
-            found[name.strip()] = Puzzle(tuple(sides["ROWS"]), tuple(sides["COLUMNS"]))
-    return found
-
-
 def test_counts_of_answers_by_another_solver(shared: Path) -> None:
     folder = shared / "data/picross-solver"
     compared = 0
     for row in table(folder / "outputs/validation.csv"):
         if row["Valid"] not in ("OK", "MULT") or not (folder / "inputs" / row["File"]).is_file():
             continue
-        puzzle = native_puzzles(folder / "inputs" / row["File"]).get(row["Grid"])
+        found = files.read(folder / "inputs" / row["File"], errors="yield")
+        puzzle = next((p for p in found if isinstance(p, Puzzle) and p.name == row["Grid"]), None)
         if puzzle is not None:
             compared += 1
             result = solve(puzzle, Limits(seconds=60, count=1000))

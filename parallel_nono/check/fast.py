@@ -11,6 +11,7 @@ from ..kernels import kernel
 def _fits(cells, first, step, count, n_colours, lengths, colours, block, end):
     """Whether cells first, first + step, ... (`count` of them) show exactly the blocks from `block` up to `end`.
 
+    A length of 0 is hidden: any run will do.
     No branch depends on a cell: in noise a branch per run would be mispredicted once a run.
     """
     if block == end:
@@ -27,13 +28,14 @@ def _fits(cells, first, step, count, n_colours, lengths, colours, block, end):
         ends = (not same) & (before != 0)
         at = min(block, last)
         bad |= cell >= n_colours
-        bad |= ends & ((block > last) | (lengths[at] != run) | (colours[at] != before))
+        other = (lengths[at] != run) & (lengths[at] != 0)
+        bad |= ends & ((block > last) | other | (colours[at] != before))
         block += np.int64(ends)
         run = run * np.int64(same) + 1
         before = cell
     if before == 0:
         return block == end and not bad
-    return block == last and lengths[last] == run and colours[last] == before and not bad
+    return block == last and lengths[last] in (run, 0) and colours[last] == before and not bad
 
 
 @kernel

@@ -21,17 +21,20 @@ def check(puzzle: Puzzle, grid: Sequence[Sequence[int]]) -> str | None:
         for place, cell in enumerate(row, start=1):
             if not 0 <= cell < puzzle.n_colours:
                 return f"row {number}, cell {place}: expected a colour from 0 to {puzzle.n_colours - 1}, found {cell}"
-        if _shown(row) != _asked(clue):
+        if not _obeys(_shown(row), clue):
             return _difference(f"row {number}", puzzle, clue, row)
     for number, clue in enumerate(puzzle.columns, start=1):
         column = [row[number - 1] for row in grid]
-        if _shown(column) != _asked(clue):
+        if not _obeys(_shown(column), clue):
             return _difference(f"column {number}", puzzle, clue, column)
     return None
 
 
-def _asked(clue: Clue) -> list[tuple[int, int]]:
-    return [(length, colour) for length, colour in clue]
+def _obeys(runs: Sequence[tuple[int, int]], clue: Clue) -> bool:
+    """Run for block the same colour and, unless the clue hides it (0), the same length."""
+    return [colour for _, colour in runs] == [colour for _, colour in clue] and all(
+        wanted in (0, length) for (length, _), (wanted, _) in zip(runs, clue, strict=True)
+    )
 
 
 def _shown(line: Sequence[int]) -> list[tuple[int, int]]:
@@ -49,9 +52,9 @@ def _shown(line: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _difference(line: str, puzzle: Puzzle, clue: Clue, cells: Sequence[int]) -> str:
-    def text(blocks: list[tuple[int, int]]) -> str:
+    def text(blocks: Sequence[tuple[int, int]]) -> str:
         if puzzle.n_colours == 2:
-            return " ".join(str(length) for length, _ in blocks) or "0"
-        return " ".join(f"{length}{letter(colour, puzzle.n_colours)}" for length, colour in blocks) or "0"
+            return " ".join(f"{length or '?'}" for length, _ in blocks) or "0"
+        return " ".join(f"{length or '?'}{letter(colour, puzzle.n_colours)}" for length, colour in blocks) or "0"
 
-    return f"{line}: expected {text(_asked(clue))}, found {text(_shown(cells))}"
+    return f"{line}: expected {text(clue)}, found {text(_shown(cells))}"

@@ -15,12 +15,17 @@ from .. import __version__
 from ..puzzle import InvalidPuzzle
 from ..start import prepare
 from .check import check
+from .cnf import cnf
 from .config import COMMON, load
 from .convert import convert
+from .draw import draw
 from .exits import MEANINGS, Code, Failure
+from .fetch import fetch
 from .formats import formats
+from .from_image import from_image
 from .generate import generate
 from .line import line
+from .lint import lint
 from .packs import pack, unpack
 from .report import report
 from .run import run
@@ -126,7 +131,23 @@ def pnono(
     """
 
 
-for _command in (run, report, solve, line, check, convert, pack, unpack, generate, formats):
+for _command in (
+    run,
+    report,
+    solve,
+    line,
+    check,
+    convert,
+    pack,
+    unpack,
+    generate,
+    formats,
+    draw,
+    from_image,
+    lint,
+    cnf,
+    fetch,
+):
     app.command()(_command)
 
 

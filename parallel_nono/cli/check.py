@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +12,7 @@ from .common import FormatName, Number, complain, puzzles, say
 from .exits import Code, Failure
 
 if TYPE_CHECKING:
-    from ..puzzle import Clue, Grid, Puzzle
-
-FEW_INKS = 10
+    from ..puzzle import Grid, Puzzle
 
 
 def check(
@@ -33,8 +30,8 @@ def check(
 
     Cells: `.` background; `#` filled, or in colour `a` for the first ink, `b` for the second, and so on.
 
-    Notes tell where a puzzle is not as puzzle makers like it: sides not divisible by 5, lines known at once
-    (empty or full), more than 10 inks. They change nothing.
+    Notes tell what `pnono lint` would say of the puzzle without solving it: sides not divisible by 5, lines known at
+    once, colours that look alike, and so on. They change nothing.
 
     \b
     pnono check hook.non "##./#../###"
@@ -45,6 +42,7 @@ def check(
     Exit codes: 0 right; 1 wrong, or there is no goal; 3 the puzzle or the answer can't be read.
     """
     from ..check import check as obeys
+    from ..lint import notes_of
     from ..puzzle import InvalidPuzzle
 
     found = list(puzzles(puzzle, format_name, number))
@@ -59,8 +57,8 @@ def check(
         grid = one.goal if answer is None else _grid(answer, one)
         wrong = "no answer is given, and the file has no goal" if grid is None else obeys(one, grid)
         say(f"{one.name or one.source}: {f'wrong: {wrong}' if wrong else 'right: every line shows its clue'}")
-        for note in notes(one):
-            say(f"note: {note}")
+        for note in notes_of(one):
+            say(f"{note.grade}: {note.text}")
         code = max(code, Code.NO if wrong else Code.FINE)
     if code:
         raise typer.Exit(code)
@@ -87,30 +85,3 @@ def _grid(answer: str, puzzle: Puzzle) -> Grid:
             raise Failure(Code.INVALID, f"{place}: row {number}: expected {' '.join(signs)}, found `{wrong}`")
         rows.append(tuple(signs[char] for char in row))
     return tuple(rows)
-
-
-def notes(puzzle: Puzzle) -> list[str]:
-    """What an orthodox puzzle would not have."""
-    found = [
-        f"the {side} {cells} is not divisible by 5"
-        for side, cells in (("height", puzzle.height), ("width", puzzle.width))
-        if cells % 5
-    ]
-    lines = [
-        f"{kind} {number}"
-        for kind, clues, cells in (("row", puzzle.rows, puzzle.width), ("column", puzzle.columns, puzzle.height))
-        for number, clue in enumerate(clues, start=1)
-        if _known_at_once(clue, cells)
-    ]
-    if lines:
-        shown = ", ".join(lines[:8]) + (f" and {len(lines) - 8} more" if len(lines) > 8 else "")
-        found.append(f"instant {'line' if len(lines) == 1 else 'lines'}, empty or full: {shown}")
-    if puzzle.n_colours - 1 > FEW_INKS:
-        found.append(f"{puzzle.n_colours - 1} inks are many")
-    return found
-
-
-def _known_at_once(clue: Clue, cells: int) -> bool:
-    """Whether the blocks leave the line no choice: none at all, or no cell to spare."""
-    gaps = sum(one.colour == other.colour for one, other in pairwise(clue))
-    return not clue or sum(block.length for block in clue) + gaps == cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -14,7 +14,9 @@ import typer
 from .exits import Code, Failure
 
 if TYPE_CHECKING:
+    from ..attempt import Plan
     from ..formats import Format
+    from ..kinds import Kind
     from ..puzzle import InvalidPuzzle, Puzzle
 
 
@@ -30,17 +32,45 @@ Colours = Annotated[When, typer.Option("--colour", "--color", help="Colours in t
 FormatName = Annotated[
     str, typer.Option("--format", metavar="NAME", help="Format of the input (see `pnono formats`); else recognised.")
 ]
+KindName = Annotated[
+    str, typer.Option("--kind", metavar="NAME", help="Kind of the puzzles; else by the endings of files, or nonogram.")
+]
+KindOptions = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the kind; may be repeated.")
+]
 Number = Annotated[int, typer.Option(min=0, help="Only this puzzle of its file, from 1; 0 takes all.")]
 
 
-def parse_plan(name: str) -> tuple[str, ...]:
-    """The stages that `--plan` names."""
+def parse_plan(name: str) -> Plan:
+    """The plan that `--plan` names."""
     from ..solve.plans import InvalidPlan, load_plan
 
     try:
         return load_plan(name)
     except InvalidPlan as error:
         raise Failure(Code.USAGE, f"--plan: {error}") from error
+
+
+def known_kind(name: str, paths: Sequence[str], options: Sequence[str]) -> Kind:
+    """The kind that `--kind` or the endings of files name, told what `--set` says."""
+    from ..kinds import KINDS, kind, kind_of
+
+    name = name or kind_of(paths)
+    try:
+        return kind(name, settings(options))
+    except ValueError as error:
+        raise Failure(Code.USAGE, f"{'--set' if name in KINDS else '--kind'}: {error}") from error
+
+
+def settings(options: Sequence[str]) -> dict[str, str]:
+    """`NAME=VALUE` of every `--set`."""
+    found = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not (name and equals):
+            raise Failure(Code.USAGE, f"--set: expected NAME=VALUE, found `{option}`")
+        found[name] = value
+    return found
 
 
 def known_format(name: str, option: str) -> Format:
@@ -103,20 +133,20 @@ def complain(message: object) -> None:
     say(f"pnono: {message}", sys.stderr)
 
 
-def say_if_compiling(elsewhere: bool = False) -> None:
+def say_if_compiling(elsewhere: str | None = None) -> None:
     """Explain the seconds that the first puzzle of its kind on a machine takes, when they begin.
 
-    elsewhere  other processes compile, so it is said at once if nothing was ever compiled here.
+    elsewhere  other processes compile, so it is said at once if this kernel (`Kind.compiled`) never was here.
     """
     from ..kernels import is_compiled, when_compiling
 
     def say_so() -> None:
         complain("compiling the solver: some seconds, only this first time")
 
-    if elsewhere and not is_compiled():
-        say_so()
-    elif not elsewhere:
+    if elsewhere is None:
         when_compiling(say_so)
+    elif not is_compiled(elsewhere):
+        say_so()
 
 
 def patiently(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .common import complain, counted, known_format, puzzles, say
+from .common import complain, counted, known_format, patiently, puzzles, say
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
@@ -28,15 +29,19 @@ def convert(
     from_: Annotated[
         str, typer.Option("--from", metavar="NAME", help="Format of IN; else recognised by its content.")
     ] = "",
+    force: Annotated[
+        bool, typer.Option("--force", help="Write ROFL even if a puzzle has not just one answer.")
+    ] = False,
 ) -> None:
     """Write the puzzles of IN in another format.
 
     A file takes all of them, if its format has room for several; a folder takes one file for each puzzle. What the
-    format can't carry (colours, several puzzles) is refused, never dropped. Broken puzzles are named; the others
-    are written.
+    format can't carry (colours, several puzzles) is refused, never dropped. A format that holds the picture gets the
+    goal, or the answer if there is just one. Broken puzzles are named; the others are written.
 
     \b
     pnono convert hook.non hook.nin
+    pnono convert hook.non hook.png
     pnono convert set.xml singles/ --to non
     pnono convert archive.zip - --to json
 
@@ -47,15 +52,18 @@ def convert(
         known_format(from_, "--from")
     if os.path.exists(source) and os.path.exists(out) and os.path.samefile(source, out):
         raise Failure(Code.USAGE, f"expected OUT to be another file than IN, found {out} twice")
-    write(puzzles(source, from_), out, to)
+    write(puzzles(source, from_), out, to, force)
 
 
-def write(found: Iterator[Puzzle | InvalidPuzzle], out: str, to: str) -> None:
+def write(found: Iterator[Puzzle | InvalidPuzzle], out: str, to: str, force: bool = False) -> None:
     """Write puzzles to a file, a folder or standard output; ends the command with its exit code.
 
-    to  the name of a format; "": as `out` ends.
+    to     the name of a format; "": as `out` ends.
+    force  write puzzles without exactly one answer to a format that stands for the answer.
     """
     form = _format_to_write(out, to)
+    if form.unique or form.picture:
+        found = _answered(found, form, force)
     folder = out.endswith(os.sep) or os.path.isdir(out)
     written, refused = _into_folder(found, Path(out), form) if folder else _into_file(found, out, form)
     if written and out != STDOUT:
@@ -76,8 +84,28 @@ def _format_to_write(out: str, to: str) -> Format:
     return form
 
 
+def _answered(found: Iterator[Puzzle | InvalidPuzzle], form: Format, force: bool) -> Iterator[Puzzle | InvalidPuzzle]:
+    """The puzzles, with their answers as goals where the format needs them; errors for those without just one."""
+    from ..puzzle import InvalidPuzzle
+    from ..solve import solve
+
+    for item in found:
+        if isinstance(item, InvalidPuzzle) or (force if form.unique else item.goal is not None):
+            yield item
+            continue
+        attempt = patiently(solve, item)
+        if attempt.outcome == "unique":
+            yield item if item.goal else replace(item, goal=attempt.answers[0])
+        else:
+            hint = "; --force writes it" if form.unique else ""
+            yield InvalidPuzzle(
+                f"{form.name} stands for the one answer of a puzzle, found {item.name!r} ({attempt.outcome}){hint}"
+            )
+
+
 def _into_file(found: Iterator[Puzzle | InvalidPuzzle], out: str, form: Format) -> tuple[int, int]:
     """(puzzles written, puzzles that could not be read)."""
+    from ..formats import encoded
     from ..puzzle import InvalidPuzzle, Puzzle
 
     assert form.write is not None
@@ -88,16 +116,17 @@ def _into_file(found: Iterator[Puzzle | InvalidPuzzle], out: str, form: Format) 
         complain(error)
     if not whole:
         return 0, len(broken)
-    text = form.write(whole)
+    content = form.write(whole)
     if out == STDOUT:
-        typer.echo(text, nl=False)
+        typer.echo(content, nl=False)
     else:
-        save(Path(out), text)
+        save(Path(out), encoded(content))
     return len(whole), len(broken)
 
 
 def _into_folder(found: Iterator[Puzzle | InvalidPuzzle], folder: Path, form: Format) -> tuple[int, int]:
     """(puzzles written, puzzles that could not be read or written)."""
+    from ..formats import encoded
     from ..puzzle import InvalidPuzzle
 
     assert form.write is not None
@@ -109,16 +138,16 @@ def _into_folder(found: Iterator[Puzzle | InvalidPuzzle], folder: Path, form: Fo
         try:
             if isinstance(item, InvalidPuzzle):
                 raise item
-            text = form.write([item])
+            content = encoded(form.write([item]))
         except InvalidPuzzle as error:
             complain(error)
             refused += 1
             continue
-        save(folder / _name(item, form.extensions[0], taken), text)
+        save(folder / file_name(item, form.extensions[0], taken), content)
     return len(taken), refused
 
 
-def _name(puzzle: Puzzle, ending: str, taken: set[str]) -> str:
+def file_name(puzzle: Puzzle, ending: str, taken: set[str]) -> str:
     """A file name from the source and the place in it, one that no other puzzle took."""
     stem = Path(puzzle.source).name.split(".")[0] or "puzzle"
     stem = "".join(char if char.isalnum() or char in "-_" else "_" for char in stem)
@@ -130,16 +159,16 @@ def _name(puzzle: Puzzle, ending: str, taken: set[str]) -> str:
     return name + ending
 
 
-def save(path: Path, text: str) -> None:
+def save(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; what is no ordinary file (a pipe, a device) is written as it is."""
     with writing(path):
         if path.exists() and not path.is_file():
-            path.write_bytes(text.encode())
+            path.write_bytes(content)
             return
         path = path.resolve()  # a link stays, what it points to is replaced
         part = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
-            part.write_bytes(text.encode())
+            part.write_bytes(content)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .common import counted, say
+from .common import counted, say, settings
 from .exits import Code, Failure, writing
+from .kinds import generate_kind
 
 if TYPE_CHECKING:
     from ..puzzle import Puzzle
@@ -24,7 +25,7 @@ def generate(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first puzzle; the others follow.")] = 1,
     count: Annotated[int, typer.Option(min=1, help="Number of puzzles.")] = 1,
     option: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="An option of the kind; may be repeated.")
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the kind; may be repeated.")
     ] = None,
     to: Annotated[str, typer.Option(metavar="NAME", help="Format; else by the ending of OUT, or non.")] = "",
     manifest: Annotated[
@@ -43,11 +44,13 @@ def generate(
     pnono generate
     pnono generate blobs blobs.non --height 15 --width 15 --seed 7
     pnono generate noise noise.sgt --count 100 --set density=60
+    pnono generate strikeout games.strikeout --count 5000 --width 40 --set crossed=30
     pnono generate --manifest datasets/manifest.toml --out datasets
 
     \b
     Exit codes: 0 made; 2 the kind, an option or the manifest is wrong; 74 the output can't be written.
     """
+    from ..kinds import KINDS
     from ..puzzle import InvalidPuzzle
 
     if manifest is not None:
@@ -62,6 +65,8 @@ def generate(
         say(f"{counted(len(written), 'file')} in {folder}")
     elif not kind:
         _list_kinds()
+    elif kind in KINDS:
+        generate_kind(kind, out, range(seed, seed + count), height, width, option or [])
     else:
         from .convert import STDOUT, write
 
@@ -80,20 +85,25 @@ def _puzzles(kind: str, height: int, width: int, seeds: range, options: dict[str
             raise Failure(Code.USAGE, str(error)) from error
 
 
-def _numbers(settings: list[str]) -> dict[str, int]:
+def _numbers(options: list[str]) -> dict[str, int]:
     """`density=60` as a name and a number."""
     numbers = {}
-    for setting in settings:
-        name, _, value = setting.partition("=")
+    for name, value in settings(options).items():
         if not value.isascii() or not value.isdecimal() or len(value) > 9:
-            raise Failure(Code.USAGE, f"--set: expected NAME=NUMBER, found `{setting}`")
+            raise Failure(Code.USAGE, f"--set: expected NAME=NUMBER, found `{name}={value}`")
         numbers[name] = int(value)
     return numbers
 
 
 def _list_kinds() -> None:
     from ..generate import GENERATORS
+    from ..kinds import KINDS, bare
 
     for name, generator in GENERATORS.items():
         options = ", ".join(f"{option}={value}" for option, value in generator.options.items())
         typer.echo(f"{name:<15} {generator.title}{f' ({options})' if options else ''}")
+    for name in KINDS:
+        kind = bare(name)
+        if kind.make:
+            options = ", ".join(f"{option}={value}" for option, value in kind.makes.items())
+            typer.echo(f"{name:<15} No nonogram: {kind.noun}s. ({options})")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..puzzle import Block, Clue
+from ..puzzle import BLOT, Block, Clue
 from .common import say_if_compiling
 from .exits import Code, Failure
 
@@ -17,7 +17,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 def line(
     clue: Annotated[
-        str, typer.Argument(metavar="CLUE", help='The blocks, like "3 2 5"; in colour "2a 3b"; "" for an empty line.')
+        str, typer.Argument(metavar="CLUE", help='The blocks, like "3 2 ?"; in colour "2a 3b"; "" for an empty line.')
     ],
     cells: Annotated[
         str, typer.Argument(metavar="CELLS", help="What is known, a number of unknown cells, or - for standard input.")
@@ -30,12 +30,15 @@ def line(
     In colour `?` may be every colour, `.` is the background, a letter a colour, and a set of them stands in
     brackets: `[.ab]`.
 
+    In the clue `?` stands for a block of unknown length.
+
     \b
     pnono line "3 2 5" "???????????????"     ??????????XX???
     pnono line "3 2 5" 12                    XXX.XX.XXXXX
     pnono line "1 1" "??"                    Impossible
     pnono line "2a 3b" 5                     aabbb
     pnono line "2a 3b" 6                     [.a]a?bb[.b]
+    pnono line "?" "?X?X?"                   ?XXX?
 
     \b
     Exit codes: 0 at least one layout fits; 1 impossible.
@@ -60,15 +63,20 @@ def line(
 def _clue(text: str) -> tuple[Clue, bool]:
     """The blocks, and whether they name colours. `0` is an empty line, as in puzzle files."""
     words = text.replace(",", " ").split()
-    matches = [re.fullmatch(r"([0-9]{1,9})([a-z]?)", word) for word in words]
+    matches = [re.fullmatch(r"(\?|[0-9]{1,9})([a-z]?)", word) for word in words]
     if None in matches:
         bad = words[matches.index(None)]
-        raise Failure(Code.USAGE, f"clue: expected lengths like `3` or `3a`, found `{bad}`")
-    blocks = [Block(int(match[1]), LETTERS.index(match[2] or "a") + 1) for match in matches if match and int(match[1])]
-    coloured = {bool(match[2]) for match in matches if match}
+        raise Failure(Code.USAGE, f"clue: expected lengths like `3`, `3a` or `?`, found `{bad}`")
+    found = [(match[1], match[2]) for match in matches if match]
+    blocks = [
+        Block(BLOT if length == "?" else int(length), LETTERS.index(ink or "a") + 1)
+        for length, ink in found
+        if length.strip("0")
+    ]
+    coloured = {bool(ink) for _, ink in found}
     if len(coloured) > 1:
         raise Failure(Code.USAGE, f"clue: expected a colour at every length or at none, found `{text}`")
-    if len(matches) > 1 and len(blocks) < len(matches):
+    if len(found) > 1 and len(blocks) < len(found):
         raise Failure(Code.USAGE, f"clue: expected lengths from 1, found `{text}`")
     return tuple(blocks), coloured == {True}
 

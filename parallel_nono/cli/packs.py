@@ -77,14 +77,15 @@ def _batches(paths: list[str], format_name: str, errors: list[str]) -> Iterator[
     from ..formats.containers import sources
 
     for source in sources(paths):
-        for batch in _sets(source, format_name):
+        for batch in sets(source, format_name):
             for message in filter(None, batch.column("error").to_pylist()):
                 errors.append(message)
                 complain(message)
             yield batch
 
 
-def _sets(source: Source, format_name: str) -> Iterator[pa.RecordBatch]:
+def sets(source: Source, format_name: str) -> Iterator[pa.RecordBatch]:
+    """The puzzle sets of one source with all columns, palettes and goals too."""
     from ..formats.files import batches
     from ..formats.packed import read_packed
     from ..puzzle import InvalidPuzzle

@@ -10,14 +10,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TextIO
 
 import typer
 
-from .common import parse_plan, say_if_compiling
+from .common import KindName, KindOptions, known_kind, parse_plan, say_if_compiling
+from .draw import draw_run
 from .exits import Code, Failure
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..engine.feed import Feed
     from ..engine.inputs import Inputs
     from ..engine.local import Crew
+    from ..kinds import Kind
     from ..report.parquet import Writer
     from ..report.summary import Summary
 
@@ -55,6 +57,8 @@ def run(
     ),
     address: Annotated[str, typer.Option(metavar="HOST:PORT", help="Use the Ray cluster there.")] = "",
     insecure: Annotated[bool, typer.Option("--insecure", help="Use it even without token authentication.")] = False,
+    kind: KindName = "",
+    option: KindOptions = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the results, else runs/NAME.")] = None,
     name: Annotated[str, typer.Option(help="Name of the run; made of the time and PATHS if not given.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in DIR, with the same options.")] = False,
@@ -68,6 +72,9 @@ def run(
     answers: Annotated[int, typer.Option(min=1, help="Stop at this many answers; 1 does not ask if it is unique.")] = 2,
     count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the answers, up to CAP.")] = 0,
     store_answers: Annotated[bool, typer.Option(help="Keep the first two answers in the rows.")] = True,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="At the end, draw every answer into DIR/pictures/*.png.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
 ) -> None:
     """Try every puzzle in PATHS and write one row for each, whatever happens to it.
@@ -80,6 +87,7 @@ def run(
     pnono run puzzles.zip extra/*.non --seconds 10 --out runs/first
     pnono run puzzles.zip extra/*.non --seconds 10 --out runs/first --resume
     pnono run set.parquet --engine ray --workers 16 --format csv
+    pnono run games.strikeout --set solver=sorted
 
     \b
     The results are DIR/rows/*.parquet (pyarrow, DuckDB, Polars, pandas read them all at once), DIR/run.json.
@@ -92,24 +100,53 @@ def run(
     if resume and not (out or name):
         raise Failure(Code.USAGE, "--resume: expected --out DIR or --name NAME of the run to go on with")
     limits = Limits(seconds, answers, count, parse_plan(plan))
+    of_kind = known_kind(kind, paths, option or [])
+    if pictures:
+        _check_pictures(of_kind.name, paths, store_answers)
     name = name or (out.name if out else _name(paths))
     out = out or Path("runs") / name
     stdout = sys.stdout  # as long as Ray is up, sys.stdout is a log file
     code, summary = _record(
-        Options(paths, workers, engine.value, address, insecure, out, name, resume, limits, store_answers, quiet)
+        Options(
+            paths,
+            of_kind,
+            option or [],
+            workers,
+            engine.value,
+            address,
+            insecure,
+            out,
+            name,
+            resume,
+            limits,
+            store_answers,
+            quiet,
+        )
     )
     if row_format is not RowFormat.PARQUET and not code:
         _export(out, row_format.value)
+    if pictures and not code:
+        draw_run(out, paths, limits)
     if not quiet:
         show(out, summary, stdout)
     if code:
         print(f"pnono: interrupted; go on with: {_hint(out)}", file=sys.stderr, flush=True)
     elif summary.outcomes().get("invalid", 0) == summary.n_rows:
         if not summary.n_rows:
-            print(f"pnono: no puzzles in {' '.join(paths)}", file=sys.stderr, flush=True)
+            print(f"pnono: no {summary.noun}s in {' '.join(paths)}", file=sys.stderr, flush=True)
         code = Code.INVALID
     if code:
         raise typer.Exit(code)
+
+
+def _check_pictures(kind: str, paths: list[str], store_answers: bool) -> None:
+    """Errors: Failure if there would be nothing to draw, or nothing to draw it from."""
+    if kind != "nonogram":
+        raise Failure(Code.USAGE, f"--pictures: expected nonograms, found the kind {kind}")
+    if "-" in paths:
+        raise Failure(Code.USAGE, "--pictures: expected files, which are read again, found standard input")
+    if not store_answers:
+        raise Failure(Code.USAGE, "--pictures: expected --store-answers, found --no-store-answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +154,8 @@ class Options:
     """The command line, understood."""
 
     paths: list[str]
+    kind: Kind
+    settings: list[str]
     workers: int
     engine: str
     address: str
@@ -130,13 +169,15 @@ class Options:
 
     def of_rows(self) -> dict[str, Any]:
         """Those that decide the rows; a run is resumed with the same."""
+        settings = {"set": sorted(self.settings)} if self.settings else {}
         return {
-            "kind": "nonogram",
+            "kind": self.kind.name,
+            **settings,
             "inputs": self.paths,
             "seconds": self.limits.seconds,
             "answers": self.limits.answers,
             "count": self.limits.count,
-            "plan": list(self.limits.plan),
+            "plan": asdict(self.limits.plan),
             "store_answers": self.store_answers,
         }
 
@@ -155,25 +196,25 @@ def _record(options: Options) -> tuple[int, Summary]:
     from ..engine.inputs import Inputs
     from ..engine.local import Crew
     from ..engine.work import RejectedAnswer, Work
-    from ..kinds import kind
     from ..report.facts import commit, machine, versions
     from ..report.parquet import Keys, OutputError, Writer
     from ..report.summary import Summary
 
     if not options.quiet:
-        say_if_compiling(elsewhere=options.engine == "ray")
+        say_if_compiling(elsewhere=options.kind.compiled if options.engine == "ray" else None)
     started = datetime.now(UTC).isoformat()
     facts = {"run": options.name, "started": started, **machine(), "versions": versions(), "commit": commit()}
+    facts["noun"] = options.kind.noun
     crew = Crew(options.workers, options.address, options.insecure)
     try:
         with (
             Signals(crew) as signals,
             Writer(options.out, options.of_rows(), facts, platform.node(), options.resume) as writer,
         ):
-            work = Work(kind("nonogram"), options.limits, writer.facts["run"], options.store_answers)
+            work = Work(options.kind, options.limits, writer.facts["run"], options.store_answers)
             inputs = Inputs(options.paths, work, Keys(options.out) if options.resume else None)
             feed = Feed(iter(inputs), options.workers, inputs.unread)
-            summary = Summary.of(options.out) if options.resume else Summary()
+            summary = Summary.of(options.out) if options.resume else Summary(options.kind.noun)
             writer.session |= {"started": started, "workers": options.workers}
             try:
                 _write(verb(options.engine)(work, feed, crew), feed, crew, inputs, writer, summary, options.quiet)

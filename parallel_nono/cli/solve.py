@@ -10,18 +10,23 @@ import typer
 from .common import (
     Colours,
     FormatName,
+    KindName,
+    KindOptions,
     Number,
     When,
     coloured,
     complain,
     counted,
+    known_kind,
     parse_plan,
     patiently,
     puzzles,
     say_if_compiling,
     width,
 )
-from .exits import Code
+from .draw import Album
+from .exits import Code, Failure
+from .kinds import solve_kind
 
 if TYPE_CHECKING:
     from ..attempt import Limits, Result
@@ -50,7 +55,12 @@ def solve(
     format_name: FormatName = "",
     clues: Annotated[bool, typer.Option(help="Show the clues beside the picture, if there is room.")] = True,
     colour: Colours = When.AUTO,
+    picture: Annotated[
+        str, typer.Option(metavar="OUT", help="Also draw the answers: OUT.png, .svg or .pdf, or a folder of PNG.")
+    ] = "",
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line instead of pictures.")] = False,
+    kind: KindName = "",
+    option: KindOptions = None,
 ) -> None:
     """Solve the puzzles of FILE and show them: the picture, the verdict, what it took.
 
@@ -61,6 +71,8 @@ def solve(
     pnono solve hook.non
     pnono solve set.xml --number 3 --answers 5
     pnono solve hard.non --plan lines-only --seconds 10
+    pnono solve hook.non --picture hook.png
+    pnono solve games.strikeout --number 2 --set solver=all
     cat hook.non | pnono solve - --json
 
     \b
@@ -68,10 +80,17 @@ def solve(
     3 the file can't be read; 4 undecided. Of several puzzles the highest counts.
     """
     from ..attempt import Limits
+    from ..pictures.sheets import sheet_of_result
     from ..puzzle import InvalidPuzzle
     from ..solve import solve as decide
 
     limits = Limits(seconds, answers, count, parse_plan(plan))
+    of_kind = known_kind(kind, [source], option or [])
+    if of_kind.name != "nonogram":
+        if picture or format_name:
+            raise Failure(Code.USAGE, f"--picture, --format: expected nonograms, found the kind {of_kind.name}")
+        raise typer.Exit(solve_kind(of_kind, source, limits, number, json))
+    album = Album.of_answers(picture) if picture else None
     say_if_compiling()
     code = Code.FINE
     for place, puzzle in enumerate(puzzles(source, format_name, number)):
@@ -80,17 +99,22 @@ def solve(
             code = max(code, Code.INVALID)
             continue
         result = patiently(decide, puzzle, limits)
-        code = max(code, _code(result))
+        code = max(code, code_of(result))
         if json:
             print(_json(puzzle, result))
         else:
             print("\n" * bool(place) + "\n".join(_lines(puzzle, result, limits, coloured(colour), clues)))
+        if album:
+            album.add(sheet_of_result(puzzle, result))
         sys.stdout.flush()
+    if album:
+        album.finish(quiet=True)
     if code:
         raise typer.Exit(code)
 
 
-def _code(result: Result) -> Code:
+def code_of(result: Result) -> Code:
+    """The exit code for one puzzle."""
     from ..attempt import Outcome
 
     if result.outcome in (Outcome.UNIQUE, Outcome.SOLVED):

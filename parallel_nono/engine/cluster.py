@@ -290,7 +290,7 @@ class Cluster:
         from ..kernels import is_compiled
 
         ready = [actor for actor in self._actors if actor.ready and not actor.dead]
-        if not (self._n_done or is_compiled()):
+        if not (self._n_done or is_compiled(self._work.kind.compiled)):
             # The kernels are compiled once, not by all workers at the same time.
             ready = [] if any(actor.leases for actor in ready) else ready[:1]
         for depth in range(WINDOW):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from ..kinds import unread
 from .feed import Piece, weight_of
 from .work import Work
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..formats.containers import Source
 
 WHOLE_BYTES = 1 << 18
-"""A text up to this size goes to a worker as it is; a longer one is read here, piece by piece."""
+"""A text up to this size goes to a worker as it is; a longer one is read here, piece by piece, if its kind can."""
 
 LISTED_MOST = 1_000_000
 """Files whose sizes are added up; beyond that nobody is told how much is left."""
@@ -64,14 +65,14 @@ class Inputs:
 
     def _pieces(self) -> Iterator[Piece]:
         from ..formats.containers import sources
-        from ..formats.files import batches, read_sources
         from ..puzzle import InvalidPuzzle
 
-        for source in sources(self._paths, self._skip):
-            if source.packed or source.size > WHOLE_BYTES:
+        kind = self._work.kind
+        for source in sources(self._paths, self._skip, kind.claims):
+            if kind.batches is not None and (source.packed or source.size > WHOLE_BYTES):
                 share = _Share(source)
                 given = 0.0
-                for batch in batches(source):
+                for batch in kind.batches(source):
                     step = min(source.size - given, share(batch))
                     given += step
                     self._read_bytes += step
@@ -81,8 +82,8 @@ class Inputs:
             self._read_bytes += source.size
             try:
                 yield source.name, source.load()
-            except InvalidPuzzle:
-                yield read_sources([source])  # a row that tells why
+            except InvalidPuzzle as error:
+                yield unread(source.name, str(error))
 
     def _unfinished(self, piece: Piece) -> Piece | None:
         if self._finished is None:

@@ -2,14 +2,14 @@
 
 A format is a module that ends in `FORMAT = Format(...)` and is listed in `MODULES` below; nothing else has to know it.
 Containers (.gz, .zip, .tar.*), encodings and line ends are dealt with (`files`) before a format sees its text: it gets
-a str whose lines end in "\\n".
+a str whose lines end in "\\n". A binary format (pictures, ROFL) gets the bytes as they are, and writes bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,27 @@ if TYPE_CHECKING:
 
 Parsed = Iterator[Puzzle | InvalidPuzzle]
 
+Content = str | bytes
+"""What a file holds: text, or the bytes of a binary format."""
+
+
+def encoded(content: Content) -> bytes:
+    """The bytes of a file."""
+    return content if isinstance(content, bytes) else content.encode()
+
+
+class Facts(NamedTuple):
+    """What a text says of a puzzle beside its clues, as sets keep it (`puzzleset.SCHEMA`).
+
+    title     its own name, "" where it has none; metadata: a JSON object or "".
+    palette   None: black and white; goal: colour indices row by row, None: none.
+    """
+
+    title: str
+    metadata: str
+    palette: list[dict[str, Any]] | None
+    goal: list[int] | None
+
 
 class Packed(NamedTuple):
     """Black-white puzzles read at once from several texts, in order.
@@ -29,6 +50,7 @@ class Packed(NamedTuple):
     counts   int32[lines], blocks of each line, all puzzles after one another, rows first in each.
     lengths  int32[blocks]
     labels   what the text calls each puzzle, "" where it does not; None: the texts have no names.
+    facts    None: the texts say nothing else.
     """
 
     owners: np.ndarray
@@ -37,6 +59,7 @@ class Packed(NamedTuple):
     counts: np.ndarray
     lengths: np.ndarray
     labels: list[str] | None
+    facts: list[Facts] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +76,17 @@ class Format:
                 `SOURCE:LINE: expected ..., found ...` (without `:LINE` where a line means nothing). Puzzles of a
                 format without names are named by `text.stem`.
     write       puzzles -> text, or None if the format is read only. Errors: InvalidPuzzle naming what it cannot
-                carry (colours, several puzzles).
+                carry (colours, several puzzles). It never sees a blot unless `blots` is True.
     pack        ASCII texts -> the same puzzles as `parse` gives (tests hold them against each other) as flat arrays,
                 for formats read by the ten thousand. A text with anything unusual in it is left to `parse`.
-    first       characters one of which such a text begins with, blanks apart; "": any.
+    first       characters one of which such a text begins with, blanks apart; "": any. Of a binary format the byte
+                with which its files begin, as a character.
+    picture     a file keeps the picture in place of the clues: only puzzles with a goal can be written.
+    binary      `sniff` and `parse` get bytes in place of text, and `write` gives bytes. Binary formats look at a file
+                before all others; what they `sniff` is not decoded.
+    rivals      formats whose texts may look the same: where neither the user nor the ending of a name chose the format,
+                all readings are compared, and what remains open is a warning.
+    unique      a file stands for the one answer: a puzzle with several or none is only written if somebody insists.
     cut         what the line begins with that opens a new puzzle, so that a long text can be read piece by piece;
                 "": a new puzzle on each line; None: the text is read at once.
     """
@@ -64,29 +94,81 @@ class Format:
     name: str
     title: str
     extensions: tuple[str, ...]
-    sniff: Callable[[str], bool]
-    parse: Callable[[str, str], Parsed]
-    write: Callable[[Iterable[Puzzle]], str] | None = None
+    sniff: Callable[[Any], bool]
+    parse: Callable[[Any, str], Parsed]
+    write: Callable[[Iterable[Puzzle]], Any] | None = None
     pack: Callable[[Sequence[str]], Packed] | None = None
     colours: bool = False
     several: bool = False
     blots: bool = False
+    picture: bool = False
+    binary: bool = False
+    unique: bool = False
     first: str = ""
+    rivals: tuple[str, ...] = ()
     cut: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.write and not self.blots:
+            object.__setattr__(self, "write", partial(_write_without_blots, self.name, self.write))
+
+
+def _write_without_blots(name: str, write: Callable[[Iterable[Puzzle]], str], puzzles: Iterable[Puzzle]) -> str:
+    """`write`, for a format that has no sign for a blot. Errors: InvalidPuzzle that names it."""
+
+    def plain() -> Iterator[Puzzle]:
+        for puzzle in puzzles:
+            if puzzle.has_blots:
+                raise InvalidPuzzle(f"{name} carries no blotted clues (`?`), found some in {puzzle.name!r}")
+            yield puzzle
+
+    return write(plain())
 
 
 MODULES = (
+    "png",
+    "gif",
+    "bmp",
+    "netpbm",
+    "rofl",
+    "jap",
+    "xpm",
     "webpbn",
+    "freenono",
+    "nonograms_org",
+    "puzzle_nonograms",
+    "pzprv3",
+    "puzzlink",
+    "penpa",
+    "sgtsave",
+    "sgriddler",
     "json",
+    "nonogrid",
+    "pynogram",
+    "gno",
+    "bosch",
+    "asp",
+    "dzn",
+    "picross",
+    "csv",
     "taai",
     "sgt",
+    "pynonogram",
+    "non",
+    "faase",
+    "makhorin",
+    "jcross",
     "pzl",
     "mk",
     "nin",
+    "nono",
+    "cwc",
     "cwd",
-    "nonogrid",
-    "pynogram",
-    "non",
+    "syro",
+    "ish",
+    "keen",
+    "matrix",
+    "rosetta",
     "olsak",
 )
 """The table: modules in the order in which they look at an unknown text, the surest first."""
@@ -122,6 +204,17 @@ def format_of_extension(source: str) -> Format | None:
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
 
+@cache
+def _binary_formats() -> tuple[Format, ...]:
+    return tuple(form for form in _formats() if form.binary)
+
+
+def recognise_bytes(data: bytes) -> Format | None:
+    """The binary format that data begin like; None: they are text, or nothing that is known."""
+    start = chr(data[0]) if data else ""
+    return next((form for form in _binary_formats() if start in form.first and form.sniff(data)), None)
+
+
 def recognise(text: str, source: str = "") -> Format | None:
     """The format of a text: what its content shows; where several could be, the one that its name ends like.
 
@@ -131,10 +224,8 @@ def recognise(text: str, source: str = "") -> Format | None:
     if not start:
         start = text.lstrip()[:1]
     name = source.lower().removesuffix(".gz")
-    likely: Format | None = None
-    for form in _formats():
-        if (not form.first or (start and start in form.first)) and form.sniff(text):
-            if name.endswith(form.extensions):
-                return form
-            likely = likely or form
-    return likely or format_of_extension(source)
+    named = [form for form in _formats() if name.endswith(form.extensions)] if name else []
+    for form in (*named, *_formats()):
+        if not form.binary and (not form.first or (start and start in form.first)) and form.sniff(text):
+            return form
+    return format_of_extension(source)

@@ -38,7 +38,7 @@ PEEK = 1 << 20
 ZIPS = (".zip",)
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 PACKED = (".parquet", ".pq")
-SHARED = (".txt", ".xml", ".json", ".toml", ".ini", ".csv", ".html", ".js")
+SHARED = (".txt", ".xml", ".json", ".toml", ".ini", ".csv", ".html", ".htm", ".js", ".url")
 """Endings that say nothing by themselves: in a folder the content decides."""
 
 FOREIGN = (
@@ -47,9 +47,19 @@ FOREIGN = (
 )  # fmt: skip
 """Endings of files that lie beside puzzles; unless a format has the ending, a folder's walk passes by."""
 
+PICTURES = (".png", ".gif", ".bmp")
+"""Endings of pictures: a format each, but those that lie in a folder of puzzles are seldom puzzles themselves."""
+
 FOREIGN_NAMES = ("readme", "license", "licence", "copying", "notice", "changelog", "authors", "source", "makefile")
 
 PARQUET_MAGIC, GZIP_MAGIC, ZIP_MAGIC = b"PAR1", b"\x1f\x8b", b"PK\x03\x04"
+
+Claims = Callable[[str, Callable[[], bytes]], bool]
+"""(name, head) -> True for a file that a folder or an archive brought along and that holds puzzles.
+
+name  in small letters, without folders.
+head  gives the first `PEEK` bytes, unpacked; only to be called where the name does not tell. Errors: InvalidPuzzle.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,51 +123,73 @@ def gunzip(data: bytes, name: str) -> bytes:
         raise InvalidPuzzle(f"{name}: expected gzip data, found a damaged file ({error})") from None
 
 
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """What holds for a whole walk: whom to tell of files that are passed by, and which are not."""
+
+    note: Callable[[str], object]
+    claims: Claims | None
+
+
 def sources(
-    paths: Iterable[str | os.PathLike[str]], skipped: Callable[[str], object] | None = None
+    paths: Iterable[str | os.PathLike[str]],
+    skipped: Callable[[str], object] | None = None,
+    claims: Claims | None = None,
 ) -> Iterator[Source]:
     """Every file of puzzles under `paths`, in the order given, folders by name.
 
-    paths    files, folders, archives, globs, `-` for standard input.
+    paths    files, folders, archives, globs, addresses that hold a puzzle, `-` for standard input.
     skipped  called with the name of each file of a folder or archive that holds no puzzles (README, pictures, ...).
+    claims   tells them apart; None: what holds nonograms, packed sets too.
     A file that is named itself is never skipped: what can't be read becomes a source whose `load` tells why.
     """
-    note = skipped or (lambda name: None)
+    walk = _Walk(skipped or (lambda name: None), claims)
     for given in paths:
         path = os.fspath(given)
         if path == "-":
-            yield from _standard_input()
+            yield from _standard_input(walk)
         elif os.path.isdir(path):
-            yield from _folder(path, note)
+            yield from _folder(path, walk)
         elif os.path.exists(path):
-            yield from _named(path, note)
+            yield from _named(path, walk)
+        elif "://" in path:
+            yield _address(path)
         elif glob.has_magic(path):
             found = sorted(glob.glob(path, recursive=True))
             for name in found:
-                yield from _folder(name, note) if os.path.isdir(name) else _named(name, note)
+                yield from _folder(name, walk) if os.path.isdir(name) else _named(name, walk)
             if not found:
                 yield Source(path, error=f"{path}: expected files that fit this pattern, found none")
         else:
             yield Source(path, error=f"{path}: expected a file or a folder, found nothing of that name")
 
 
-def _standard_input() -> Iterator[Source]:
+def _standard_input(walk: _Walk) -> Iterator[Source]:
     try:
         data = _at_most(sys.stdin.buffer, "-")
     except InvalidPuzzle as error:
         yield Source("-", error=str(error))
         return
     if data[:4] == ZIP_MAGIC or _is_tar(data):
-        yield from _archive("-", io.BytesIO(data), data[:4] == ZIP_MAGIC, lambda name: None)
+        yield from _archive("-", io.BytesIO(data), data[:4] == ZIP_MAGIC, _Walk(lambda name: None, walk.claims))
     else:
         yield Source("-", len(data), data=data, packed=data[:4] == PARQUET_MAGIC)
+
+
+def _address(path: str) -> Source:
+    """A puzzle that the address of a web page itself holds; no page is asked for."""
+    form = recognise(path)
+    if form is not None and form.name in ("puzzlink", "penpa"):
+        return Source(path, len(path), data=path.encode())
+    hope = "expected a file, a folder or an address that holds a puzzle itself"
+    return Source(path, error=f"{path}: {hope}, found another (`pnono fetch` gets puzzles from web sites)")
 
 
 def _is_tar(data: bytes) -> bool:
     return data[257:262] == b"ustar"
 
 
-def _named(path: str, note: Callable[[str], object]) -> Iterator[Source]:
+def _named(path: str, walk: _Walk) -> Iterator[Source]:
     """A file that the user named."""
     try:
         size = os.path.getsize(path)
@@ -165,7 +197,7 @@ def _named(path: str, note: Callable[[str], object]) -> Iterator[Source]:
             head = file.read(512)
             if head[:4] == ZIP_MAGIC or _is_tar(head) or path.lower().endswith(TARS):
                 file.seek(0)
-                yield from _archive(path, file, head[:4] == ZIP_MAGIC, note)
+                yield from _archive(path, file, head[:4] == ZIP_MAGIC, walk)
                 return
     except OSError as error:
         yield Source(path, error=f"{path}: {_reason(error)}")
@@ -173,7 +205,7 @@ def _named(path: str, note: Callable[[str], object]) -> Iterator[Source]:
     yield Source(path, size, path, packed=head[:4] == PARQUET_MAGIC)
 
 
-def _folder(path: str, note: Callable[[str], object]) -> Iterator[Source]:
+def _folder(path: str, walk: _Walk) -> Iterator[Source]:
     """All files below a folder, by name; hidden ones and linked folders are passed by."""
     waiting = [path]  # what is still to be looked at, the next one last
     while waiting:
@@ -192,55 +224,67 @@ def _folder(path: str, note: Callable[[str], object]) -> Iterator[Source]:
             yield Source(full, error=f"{full}: {_reason(error)}")
             continue
         if not stat.S_ISREG(facts.st_mode):
-            note(full)
+            walk.note(full)
         elif full.lower().endswith((*ZIPS, *TARS)):
-            yield from _named(full, note)
+            yield from _named(full, walk)
         else:
-            yield from _found(full, facts.st_size, None, note)
+            yield from _found(full, facts.st_size, None, walk)
 
 
-def _found(name: str, size: int, data: bytes | None, note: Callable[[str], object]) -> Iterator[Source]:
+def _found(name: str, size: int, data: bytes | None, walk: _Walk) -> Iterator[Source]:
     """A file that a folder or an archive brought along: passed by unless its name or its content says puzzle."""
-    path = name if data is None else ""
     base = name.rsplit("/", 1)[-1].lower()
-    if base.endswith(PACKED):
-        source = Source(name, size, path, data, packed=True)
+    if walk.claims is None and base.endswith(PACKED):
+        source = Source(name, size, name if data is None else "", data, packed=True)
         if _is_set(source):
             yield source
         else:
-            note(name)
+            walk.note(name)
         return
-    form = format_of_extension(base)
-    if form is not None and not base.removesuffix(".gz").endswith(SHARED):
-        yield Source(name, size, path, data)
-        return
-    if (form is None and base.endswith(FOREIGN)) or base.startswith(FOREIGN_NAMES):
-        note(name)
-        return
+    begun = data
+
+    def head() -> bytes:
+        nonlocal begun
+        if begun is None:
+            with open(name, "rb") as file:
+                begun = file.read(PEEK)
+        return _unpacked_head(begun[:PEEK])
+
     try:
-        if data is None:
-            with open(path, "rb") as file:
-                head = file.read(PEEK)
-            if len(head) < PEEK:
-                data, path = head, ""
-        else:
-            head = data[:PEEK]
+        claimed = (walk.claims or _holds_nonograms)(base, head)
+    except InvalidPuzzle:
+        claimed = False
     except OSError as error:
         yield Source(name, error=f"{name}: {_reason(error)}")
         return
-    if _says_puzzle(head):
-        yield Source(name, size, path, data)
-    else:
-        note(name)
+    if not claimed:
+        walk.note(name)
+        return
+    if begun is not None and data is None and len(begun) < PEEK:
+        data = begun  # that was all of it
+    yield Source(name, size, name if data is None else "", data)
 
 
-def _says_puzzle(head: bytes) -> bool:
+def _unpacked_head(head: bytes) -> bytes:
+    """The first `PEEK` bytes of what a file holds. Errors: InvalidPuzzle for damaged data."""
+    if head[:2] != GZIP_MAGIC:
+        return head
     try:
-        if head[:2] == GZIP_MAGIC:
-            head = zlib.decompressobj(31).decompress(head, PEEK)
-        text, _ = decode(head, "")
-    except (InvalidPuzzle, zlib.error):
+        return zlib.decompressobj(31).decompress(head, PEEK)
+    except zlib.error as error:
+        raise InvalidPuzzle(str(error)) from None
+
+
+def _holds_nonograms(name: str, head: Callable[[], bytes]) -> bool:
+    """Whether the name or the content says nonogram."""
+    if name.endswith(PICTURES):
         return False
+    form = format_of_extension(name)
+    if form is not None and not name.removesuffix(".gz").endswith(SHARED):
+        return True
+    if (form is None and name.endswith(FOREIGN)) or name.startswith(FOREIGN_NAMES):
+        return False
+    text, _ = decode(head(), "")
     return recognise(text) is not None
 
 
@@ -250,7 +294,7 @@ def _is_set(source: Source) -> bool:
     return is_packed(source.path if source.data is None else source.data)
 
 
-def _archive(name: str, file: IO[bytes], is_zip: bool, note: Callable[[str], object]) -> Iterator[Source]:
+def _archive(name: str, file: IO[bytes], is_zip: bool, walk: _Walk) -> Iterator[Source]:
     """The members of an archive that hold puzzles, as `archive/member`; nothing is written to disk."""
     import tarfile
     import zipfile
@@ -272,9 +316,9 @@ def _archive(name: str, file: IO[bytes], is_zip: bool, note: Callable[[str], obj
                 given += 1
                 yield Source(full, error=f"{full}: expected puzzles, found an archive within an archive")
             elif any(part.startswith(".") and part.strip(".") for part in member.split("/")):
-                note(full)
+                walk.note(full)
             else:
-                for source in _found(full, len(data), data, note):
+                for source in _found(full, len(data), data, walk):
                     given += 1
                     yield source
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError) as error:

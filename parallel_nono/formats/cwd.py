@@ -72,5 +72,7 @@ FORMAT = Format(
     sniff,
     parse,
     write,
+    blots=True,
     first="0123456789",
+    rivals=("keen",),
 )

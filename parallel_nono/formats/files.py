@@ -9,13 +9,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..puzzle import InvalidPuzzle, Puzzle
-from . import Format, format_named, recognise
+from . import Content, Format, format_named, recognise, recognise_bytes
 from .containers import PARQUET_MAGIC, Source, sources
 from .decode import decode
-from .text import MAX_CELLS, labelled, stem
+from .text import MAX_CELLS, fits, labelled, lengths, stem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,21 +30,69 @@ PIECE = 1 << 20
 
 FORMAT_HINT = "`pnono formats` lists them; --format NAME forces one"
 
+PHOTOS = ((b"\xff\xd8\xff", "JPEG"), (b"II*\0", "TIFF"), (b"MM\0*", "TIFF"), (b"RIFF", "WebP"))
+"""How pictures begin that don't keep single cells."""
 
-def text_and_format(data: bytes, source: str, form: Format | None) -> tuple[str, str, Format]:
-    """(text, warning, format) of a file. Errors: InvalidPuzzle if it is empty, binary or of no known format."""
+
+def content_and_format(data: bytes, source: str, form: Format | None) -> tuple[Content, str, Format]:
+    """(content, warning, format) of a file: text, or the bytes as they are where the format is a binary one.
+
+    Errors: InvalidPuzzle if it is empty or of no known format.
+    """
     if data[:4] == PARQUET_MAGIC:
         raise InvalidPuzzle(f"{source}: expected text, found a Parquet file")
+    form = form or recognise_bytes(data)
+    if form is not None and form.binary:
+        return data, "", form
+    for magic, title in PHOTOS:
+        if data.startswith(magic):
+            raise InvalidPuzzle(
+                f"{source}: expected a picture with one pixel a cell, PNG, GIF, BMP, XPM or PBM, found a {title} "
+                f"picture: `pnono from-image` makes puzzles of it"
+            )
     text, warning = decode(data, source)
     if not text.strip():
         raise InvalidPuzzle(f"{source}: expected a puzzle, found an empty file")
-    form = form or recognise(text, source)
+    if form is None:
+        form = recognise(text, source)
+        if form is not None and form.rivals and not source.lower().removesuffix(".gz").endswith(form.extensions):
+            form, doubt = _second_look(form, text, source)
+            warning = "; ".join(filter(None, (warning, doubt)))
+    if form is not None and form.binary:  # by its ending alone: let it say what is wrong
+        return data, "", form
     if form is None:
         line = next((place for place, line in enumerate(text.split("\n"), start=1) if line.strip()), 1)
         start = text.split("\n")[line - 1].strip()
         start = start[:60] + "..." if len(start) > 60 else start
         raise InvalidPuzzle(f"{source}:{line}: expected a known format ({FORMAT_HINT}), found `{start}`")
     return text, warning, form
+
+
+def _second_look(form: Format, text: str, source: str) -> tuple[Format, str]:
+    """(format, warning) for a text that could be `form` or one of its rivals, and whose name does not tell.
+
+    The first reading whose sums and lengths fit is taken; others that fit and give another puzzle are a warning.
+    """
+    readings: list[tuple[Format, Puzzle]] = []
+    for other in (form, *(format_named(name) for name in form.rivals)):
+        found = list(_parsed(other, text, source, "")) if other is form or other.sniff(text) else []
+        if len(found) == 1 and isinstance(found[0], Puzzle) and fits(found[0].rows, found[0].columns):
+            readings.append((other, found[0]))
+    if not readings:
+        return form, ""
+    chosen, puzzle = readings[0]
+    others = [reading for reading in readings[1:] if reading[1].digest != puzzle.digest]
+    if others:
+        told = "; ".join(f"as {_told(*reading)} (--format {reading[0].name})" for reading in others)
+        return chosen, f"read as {_told(chosen, puzzle)}; the text could also be read {told}"
+    if chosen is not form:
+        return chosen, f"read as {_told(chosen, puzzle)}; as {form.name} its sums or lengths don't fit"
+    return chosen, ""
+
+
+def _told(form: Format, puzzle: Puzzle) -> str:
+    """A reading in a few words."""
+    return f"{form.name}, {puzzle.width} wide and {puzzle.height} high, first row {lengths(puzzle.rows[0])}"
 
 
 def read(
@@ -83,7 +131,7 @@ def _read(
                 yield error
             continue
         try:
-            text, warning, used = text_and_format(source.load(), source.name, form)
+            text, warning, used = content_and_format(source.load(), source.name, form)
         except InvalidPuzzle as error:
             yield error
             continue
@@ -94,7 +142,7 @@ def _opened(source: Source) -> str | bytes:
     return source.path if source.data is None else source.data
 
 
-def _parsed(form: Format, text: str, source: str, warning: str) -> Iterator[Puzzle | InvalidPuzzle]:
+def _parsed(form: Format, text: Content, source: str, warning: str) -> Iterator[Puzzle | InvalidPuzzle]:
     """What `parse` gives, errors of the whole file as the last item, each with its place and a name."""
     index = 0
     try:
@@ -144,15 +192,16 @@ def _read_many(items: Iterable[tuple[str, bytes, InvalidPuzzle | None]], format:
         try:
             if error:
                 raise error
-            text, warning, form = text_and_format(data, source, forced)
+            text, warning, form = content_and_format(data, source, forced)
         except InvalidPuzzle as problem:
             _pack(builder, packer, waiting)
             builder.add_error(str(problem), source, 1, problem.name or stem(source))
             continue
-        if form is not packer or warning or form.pack is None or not text.isascii():
+        alone = form.pack is None or warning or not text.isascii()
+        if form is not packer or alone:
             _pack(builder, packer, waiting)
             packer = form
-        if form.pack is None or warning or not text.isascii():
+        if alone or isinstance(text, bytes):
             _parse(builder, form, text, source, warning)
         else:
             waiting.append((text if text.endswith("\n") else text + "\n", source))
@@ -160,7 +209,7 @@ def _read_many(items: Iterable[tuple[str, bytes, InvalidPuzzle | None]], format:
     return builder.finish()
 
 
-def _parse(builder: SetBuilder, form: Format, text: str, source: str, warning: str) -> None:
+def _parse(builder: SetBuilder, form: Format, text: Content, source: str, warning: str) -> None:
     for item in _parsed(form, text, source, warning):
         if isinstance(item, InvalidPuzzle):
             builder.add_error(str(item), source, item.index, item.name)
@@ -216,6 +265,12 @@ def _pack(builder: SetBuilder, form: Format | None, waiting: list[tuple[str, str
             names,
             "",
         )
+        if packed.facts is not None:
+            facts = packed.facts[a:b]
+            builder.names[-len(owners) :] = [f.title or name for f, name in zip(facts, names, strict=True)]
+            builder.metadata[-len(owners) :] = [fact.metadata for fact in facts]
+            builder.palettes[-len(owners) :] = [fact.palette for fact in facts]
+            builder.goals[-len(owners) :] = [fact.goal for fact in facts]
         builder.sources[-len(owners) :] = [files[owner] for owner in owners]
         builder.indexes[-len(owners) :] = indexes
     waiting.clear()
@@ -243,14 +298,17 @@ def batches(source: Source, format: str | None = None, about: int = PIECE) -> It
         yield _read_many([(source.name, data, broken)], format)
         return
     try:
-        text, warning, form = text_and_format(data, source.name, format_named(format) if format else None)
+        text, warning, form = content_and_format(data, source.name, format_named(format) if format else None)
     except InvalidPuzzle as problem:
         yield _read_many([(source.name, b"", problem)], format)
         return
     del data
-    if form.cut is None:
+    if form.cut is None or isinstance(text, bytes):
         builder = SetBuilder()
-        _parse(builder, form, text, source.name, warning)
+        if form.pack is None or warning or isinstance(text, bytes) or not text.isascii():
+            _parse(builder, form, text, source.name, warning)
+        else:
+            _pack(builder, form, [(text, source.name)])
         yield builder.finish()
         return
     before = n_lines = 0
@@ -290,8 +348,11 @@ def _pieces(text: str, cut: str, about: int) -> Iterator[str]:
         start = end
 
 
-def write(puzzles: Sequence[Puzzle], format: str) -> str:
-    """The text of puzzles in a format. Errors: InvalidPuzzle naming what the format cannot carry."""
+def write(puzzles: Sequence[Puzzle], format: str) -> Any:
+    """What a file of puzzles in a format holds: a str, or bytes if the format is a binary one.
+
+    Errors: InvalidPuzzle naming what the format cannot carry.
+    """
     form = format_named(format)
     if form.write is None:
         raise InvalidPuzzle(f"expected a format that can be written, found {format!r}, which is read only")

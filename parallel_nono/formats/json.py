@@ -1,7 +1,7 @@
 """JSON: clues for rows and columns under the usual names; one puzzle, a list of them, or `{"puzzles": [...]}`.
 
-Read: numbers, numbers as text, `"2 1"` for a whole clue, `0`, `[]`, `[0]`, `""` and `null` for an empty line, clues
-spelt as runs of 0 and 1, a goal as rows, as text or flat.
+Read: numbers, numbers as text, `"2 1"` for a whole clue, `0`, `[]`, `[0]`, `""` and `null` for an empty line, `"?"`
+and `null` in the place of a number for a blot, clues spelt as runs of 0 and 1, a goal as rows, as text or flat.
 
 Written, and read back without loss: one object a puzzle,
 
@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
+from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
 from . import Format, Parsed
 from .shades import shade
-from .text import MAX_LINE, blotted, clues_of_goal, labelled, make, sizes, wrong
+from .text import BLOT_TEXT, MAX_LINE, clues_of_goal, labelled, make, run_lengths, sizes, wrong
 
 TITLE = "JSON"
 PAIRS = (
@@ -45,7 +45,7 @@ PAIRS = (
 GOALS = ("goal", "solution", "picture")
 GOAL = re.compile(r'"(?:goal|solution|picture)"\s*:\s*(?:\[\s*(?:\[\s*[0-9]|"[.#0-9x_ -]+")|"[.#01/]+")')
 OWN = {key for pair in PAIRS for key in pair} | {*GOALS, "name", "title", "palette", "metadata", "warnings", "content"}
-TOKEN = re.compile(r"\s*([0-9]+)\s*(\S*)\s*\Z")
+TOKEN = re.compile(r"\s*([0-9]+|\?)\s*(\S*)\s*\Z")
 LONGEST_BLOCK = 60
 KEY = re.compile(r'"(\w{2,12})"\s*:')
 
@@ -100,7 +100,7 @@ def _puzzle(item: dict[str, Any], source: str, place: str, name: str, index: int
         sides = [_lines(item[key]) for key in pair]
         if _as_runs(sides):
             warnings.append("clues of 0 and 1 are read as runs")
-            sides = [[_run_lengths(line) for line in side] for side in sides]
+            sides = [[run_lengths("".join(map(str, line))) for line in side] for side in sides]
         sizes(len(sides[0]), len(sides[1]), place)
         inks = _Inks(palette, chars)
         rows, columns = (
@@ -199,10 +199,6 @@ def _as_runs(sides: Sequence[Sequence[Any]]) -> bool:
     return mixed
 
 
-def _run_lengths(line: list[int]) -> list[int]:
-    return [len(run) for run in "".join(map(str, line)).split("0") if run]
-
-
 def _clue(line: Any, place: str, inks: _Inks) -> Clue:
     if line is None or line == "" or (type(line) is int and line == 0):
         return ()
@@ -213,19 +209,18 @@ def _clue(line: Any, place: str, inks: _Inks) -> Clue:
     if not isinstance(line, list):
         raise wrong(place, 0, "a clue such as [2, 1]", line)
     clue: list[Block] = []
-    zeros = 0
     for block in line:
         length, colour = _block(block, place, inks)
         if length == 0:
-            zeros += 1
-        else:
-            clue.append(Block(length, colour))
-    if zeros and (clue or zeros > 1):
-        raise wrong(place, 0, "`0` alone or lengths from 1", line)
+            if len(line) > 1:
+                raise wrong(place, 0, "`0` alone or lengths from 1", line)
+            return ()
+        clue.append(Block(BLOT if length is None else length, colour))
     return tuple(clue)
 
 
-def _block(block: Any, place: str, inks: _Inks) -> tuple[int, int]:
+def _block(block: Any, place: str, inks: _Inks) -> tuple[int | None, int]:
+    """(length, colour); the length is None for a blot."""
     colour: Any = 1
     if isinstance(block, list) and len(block) == 2:
         block, colour = block
@@ -233,8 +228,8 @@ def _block(block: Any, place: str, inks: _Inks) -> tuple[int, int]:
             colour = inks.place(colour, place)
         if type(colour) is not int or not 1 <= colour < len(inks.palette):
             raise wrong(place, 0, f"a colour from 1 to {len(inks.palette) - 1}", colour)
-    if block is None or block == "?":
-        raise blotted(place)
+    if block is None or block == BLOT_TEXT:
+        return None, colour
     if isinstance(block, str):
         found = TOKEN.match(block) if len(block) <= LONGEST_BLOCK else None
         if not found or len(found[1]) > 9:
@@ -243,6 +238,8 @@ def _block(block: Any, place: str, inks: _Inks) -> tuple[int, int]:
             colour = inks.place(found[2], place)
             if colour == 0:
                 raise wrong(place, 0, "a colour that is not the background", block)
+        if found[1] == BLOT_TEXT:
+            return None, colour
         block = int(found[1])
     if type(block) is not int or not 0 <= block <= MAX_LINE:
         raise wrong(place, 0, f"block lengths from 0 to {MAX_LINE:,}", block)
@@ -304,7 +301,7 @@ def _item(puzzle: Puzzle, dumps: Any) -> str:
     if not plain:
         parts["palette"] = [{"name": c.name, "char": c.char, "rgb": f"#{c.rgb:06x}"} for c in puzzle.palette]
     for key, clues in (("rows", puzzle.rows), ("columns", puzzle.columns)):
-        parts[key] = [[b.length if plain else [b.length, b.colour] for b in clue] for clue in clues]
+        parts[key] = [[_length(b) if plain else [_length(b), b.colour] for b in clue] for clue in clues]
     if puzzle.goal is not None:
         chars = [colour.char for colour in puzzle.palette]
         apart = len({*chars, *(c.name for c in puzzle.palette)}) == 2 * len(chars) and all(len(c) == 1 for c in chars)
@@ -317,6 +314,10 @@ def _item(puzzle: Puzzle, dumps: Any) -> str:
     return dumps(parts, ensure_ascii=False)
 
 
+def _length(block: Block) -> int | None:
+    return None if block.is_blot else block.length
+
+
 FORMAT = Format(
     "json",
     'JSON: `rows` and `columns` (and the usual other names), one object, a list, or {"puzzles": [...]}; colours',
@@ -326,5 +327,6 @@ FORMAT = Format(
     write,
     colours=True,
     several=True,
+    blots=True,
     first="{[",
 )

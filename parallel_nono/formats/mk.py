@@ -58,5 +58,6 @@ FORMAT = Format(
     sniff,
     parse,
     write,
+    blots=True,
     first="0123456789",
 )

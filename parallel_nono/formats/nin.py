@@ -81,5 +81,7 @@ FORMAT = Format(
     parse,
     write,
     pack,
+    blots=True,
     first="0123456789",
+    rivals=("nono",),
 )

@@ -2,8 +2,7 @@
 
 `width 4`, `height 3`, then sections `rows` and `columns` with a clue a line, in any order; unknown words are facts of
 the puzzle. Colours: `color a #ff0000` and `2a,1b`, or nonny's `color red FF0000 #` and `red 2 blue 1`. An empty line is
-`0`; blank lines are clues only if a section has exactly as many lines as it needs with them. The other `.non`,
-pyNonogram's `key:value` lines, is told apart by its `width:`.
+`0`; blank lines are clues only if a section has exactly as many lines as it needs with them.
 """
 
 from __future__ import annotations
@@ -11,17 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, Grid, InvalidPuzzle, Puzzle
-from . import Format, Parsed
-from .shades import shade
+from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Grid, InvalidPuzzle, Puzzle
+from . import Format, Packed, Parsed
+from .shades import distinct, shade
 from .text import (
     Lines,
     black_clue,
-    blotted,
     clue_lines,
+    coloured_clue,
+    goal_of_cells,
     labelled,
-    length_of,
     make,
     number,
     numbered,
@@ -31,23 +31,31 @@ from .text import (
     wrong,
 )  # fmt: skip
 
+if TYPE_CHECKING:
+    from .sections import Draft
+
 TITLE = "Simpson's .non"
 SIZES = re.compile(r"^(?:(?:width|height|rows|columns)[ \t]+[0-9]+[ \t]*$|rows[ \t]*$|columns[ \t]*$)", re.MULTILINE)
 SIZED = re.compile(r"^(?:width|height)[ \t]+\S", re.MULTILINE)
-OTHER = re.compile(r"^(?:width|height|rows|columns):", re.MULTILINE)
-TOKEN = re.compile(r"([0-9]+)(\D?)")
+TOKEN = re.compile(r"([0-9]+|\?)(\D?)")
 DIVIDER = re.compile(r"={4,}\Z")
 ENTITY = re.compile(r"&[#A-Za-z0-9]+;")
 CELLS = re.compile(r"[0-9a-zA-Z. ]+")
+PLAIN = r"[ !#-%'-\[\]-~]"  # printable ASCII without quotes, ampersands and backslashes
+ORDINARY = re.compile(
+    rf"((?:(?:[a-z][a-z_-]*+[ ]++(?:\"{PLAIN}*+\"|[!$-%'-\[\]-~]{PLAIN}*+))?+\n)*+)"
+    r"(rows|columns)\n((?: *+(?:[0-9][0-9, ]*+)?\n)*+)(?!\2)(?:rows|columns)\n((?: *+(?:[0-9][0-9, ]*+)?\n)*+)"
+    rf"((?:[a-z][a-z_-]*+[ ]\"{PLAIN}*+\"\n++)*+)\Z"
+)
+"""A puzzle that the quick reader takes: facts, two sections of numbers, facts in quotes."""
+
+FACT = re.compile(r'^([a-z_-]+) +(?:"([^\n"]*)"|([^\n"]*[^\n" ]) *)$', re.MULTILINE)
 KEY = re.compile(r"[a-z][a-z_-]*\Z")
 OWN = ("width", "height", "rows", "columns", "color", "colour", "goal", "saved", "title")
 INKS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SHADES = (0x0000FF, 0xFF0000, 0x008000, 0xFFA500, 0x800080, 0x00B0B0, 0xA52A2A, 0x808080)
 
 
 def sniff(text: str) -> bool:
-    if OTHER.search(text) is not None:
-        return len(set(OTHER.findall(text))) >= 2
     found = SIZES.findall(text)
     return len(found) >= 3 or (len(found) >= 2 and SIZED.search(text) is not None)
 
@@ -65,10 +73,54 @@ def parse(text: str, source: str) -> Parsed:
     for index, chunk in enumerate(chunks, start=1):
         name = labelled(source, "", index, len(chunks) == 1)
         try:
-            other = any(OTHER.match(line) for _, line in chunk)
-            yield (_other if other else _puzzle)(chunk, source, name, index)
+            yield _puzzle(chunk, source, name, index)
         except InvalidPuzzle as error:
             yield InvalidPuzzle(str(error), name=error.name or name, index=index)
+
+
+def pack(texts: Sequence[str]) -> Packed:
+    from .sections import packed
+
+    return packed(map(_drafts, texts), xml=False)
+
+
+def _drafts(text: str) -> list[Draft] | None:
+    """The puzzles of a text without anything unusual in it: black-white, sections `rows` and `columns` once each."""
+    drafts = [_draft(chunk + "\n") for chunk in text.split("\n====\n")]
+    return None if None in drafts else drafts  # type: ignore[return-value]
+
+
+def _draft(text: str) -> Draft | None:
+    """The puzzle of a chunk; None if it is for `parse`."""
+    from .sections import Draft
+
+    found = ORDINARY.match(text)
+    if not found:
+        return None
+    head, first, one, two, tail = found.groups()
+    rows, columns = (one, two) if first == "rows" else (two, one)
+    facts: dict[str, str] = {}
+    sized = {"width": 0, "height": 0}
+    goal = ""
+    for key, quoted, plain in FACT.findall(head + tail):
+        if key in sized and plain.isdigit() and len(plain) < 6 and not sized[key]:
+            sized[key] = int(plain)
+        elif key == "goal" and quoted and not goal:
+            goal = quoted
+        elif key in OWN and key != "title" or key in facts:
+            return None
+        else:
+            facts[key] = quoted or plain
+    height, width = sized["height"], sized["width"]
+    title = facts.get("title", "")
+    if (
+        not height
+        or not width
+        or (goal and (len(goal) != height * width or goal.strip("01")))
+        or title != title.strip()
+    ):
+        return None
+    return Draft(height, width, rows, columns, title, "", facts, goal)
 
 
 @dataclass(slots=True)
@@ -82,7 +134,7 @@ class _Inks:
     def place(self, sign: str) -> int:
         if sign not in self.places:
             self.places[sign] = len(self.colours)
-            rgb = 0 if sign == "1" else SHADES[(len(self.colours) - 1) % len(SHADES)]
+            rgb = 0 if sign == "1" else distinct(len(self.colours))
             title = BLACK_AND_WHITE[1].name if sign == "1" else sign
             self.colours.append(Colour(title, BLACK_AND_WHITE[1].char if sign == "1" else sign[:1], rgb))
         return self.places[sign]
@@ -137,7 +189,7 @@ def _puzzle(lines: Lines, source: str, name: str, index: int) -> Puzzle:
         sides: list[list[Clue]] = []
         warnings: list[str] = []
         text = "\n".join(line for section in sections.values() for _, line in section)
-        coloured = len(inks.colours) > 1 or re.search(r"[0-9][A-Za-z]", text) is not None
+        coloured = len(inks.colours) > 1 or re.search(r"[0-9?][A-Za-z]", text) is not None
         for key, wanted in (("rows", height), ("columns", width)):
             if key not in sections:
                 raise InvalidPuzzle(f"{source}: expected a section `{key}`, found none")
@@ -192,35 +244,26 @@ def _clue(text: str, place: int, inks: _Inks, source: str, coloured: bool, warni
     words = text.replace(",", " ").split()
     if not coloured:
         return black_clue([_number_only(word) for word in words], source, place)
-    clue = []
+    if words == ["0"]:
+        return ()
+    parts = []
     current = ""
-    zeros = 0
     for word in words:
         if word in inks.declared:
             current = word
             continue
         found = TOKEN.match(word)
         if not found:
-            if "?" in word:
-                raise blotted(source, place)
             raise wrong(source, place, "lengths such as `2a` or `2`", word)
-        length = length_of(found[1], source, place)
         sign = found[2]
-        if sign == "?":
-            raise blotted(source, place)
         if not sign.isalnum() and sign not in inks.places:
             sign = ""
-        if length == 0:
-            zeros += 1
-            continue
         if not sign and not current:
             note = "a number without a colour among others with one: taken as black"
             if note not in warnings:
                 warnings.append(note)
-        clue.append(Block(length, inks.place(sign or current or "1")))
-    if zeros and (clue or zeros > 1):
-        raise wrong(source, place, "`0` alone or lengths from 1", text)
-    return tuple(clue)
+        parts.append((found[1], inks.place(sign or current or "1")))
+    return coloured_clue(parts, source, place, text)
 
 
 def _number_only(word: str) -> str:
@@ -231,19 +274,13 @@ def _number_only(word: str) -> str:
 
 def _goal(goal: tuple[int, str], palette: Sequence[Colour], inks: _Inks, height: int, width: int, source: str) -> Grid:
     place, cells = goal
-    if len(cells) != height * width:
-        raise wrong(source, place, f"a goal of {height * width} cells ({width} x {height})", f"{len(cells)}")
-    if len(palette) == 2 and palette == BLACK_AND_WHITE:
-        flat = [0 if cell in "0.-" else 1 for cell in cells]
+    if palette == BLACK_AND_WHITE:
+        chars = {cell: 0 if cell in "0.-" else 1 for cell in cells}
     else:
         chars = {colour.char: c for c, colour in reversed(list(enumerate(palette))) if c}
         chars |= {sign: c for sign, c in inks.places.items() if len(sign) == 1}
         chars |= {"0": 0, ".": 0}
-        unknown = next((cell for cell in cells if cell not in chars), None)
-        if unknown is not None:
-            raise wrong(source, place, f"a goal of the characters {' '.join(chars)}", unknown)
-        flat = [chars[cell] for cell in cells]
-    return tuple(tuple(flat[row * width : (row + 1) * width]) for row in range(height))
+    return goal_of_cells(cells, chars, height, width, source, place)
 
 
 def _unquoted(value: str) -> str:
@@ -256,38 +293,6 @@ def _unquoted(value: str) -> str:
 
         value = unescape(value)
     return value
-
-
-def _other(lines: Lines, source: str, name: str, index: int) -> Puzzle:
-    """pyNonogram's `key:value` lines."""
-    values: dict[str, tuple[int, str]] = {}
-    for place, line in lines:
-        key, colon, value = line.partition(":")
-        if colon:
-            values[key.strip().lower()] = (place, value.strip())
-    missing = [key for key in ("width", "height", "rows", "columns") if key not in values]
-    if missing:
-        raise wrong(source, lines[0][0], "`width:`, `height:`, `rows:` and `columns:`", f"no {missing[0]}")
-    width, height = (number(values[key][1], source, values[key][0], f"a {key}") for key in ("width", "height"))
-    sizes(height, width, source, values["width"][0])
-    sides = []
-    for key, wanted in (("rows", height), ("columns", width)):
-        place, value = values[key]
-        words = value.split()
-        if len(words) != wanted:
-            raise wrong(source, place, f"{wanted} clues", f"{len(words)}")
-        sides.append([black_clue(word.split(","), source, place) for word in words])
-    goal = None
-    if values.get("solution", (0, ""))[1]:
-        goal = _goal(values["solution"], BLACK_AND_WHITE, _Inks(), height, width, source)
-    facts = [
-        (key, value)
-        for key, (_, value) in values.items()
-        if key not in ("width", "height", "rows", "columns", "solution")
-    ]
-    return make(
-        sides[0], sides[1], source, name=dict(facts).get("title") or name, index=index, metadata=facts, goal=goal
-    )
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:
@@ -309,7 +314,7 @@ def write(puzzles: Iterable[Puzzle]) -> str:
         for key, clues in (("rows", puzzle.rows), ("columns", puzzle.columns)):
             lines += ["", key]
             for clue in clues:
-                lines.append(",".join(f"{b.length}{'' if plain else signs[b.colour]}" for b in clue) or "0")
+                lines.append(",".join(f"{b.text}{'' if plain else signs[b.colour]}" for b in clue) or "0")
         if puzzle.goal is not None:
             lines += ["", f'goal "{"".join(signs[cell] for row in puzzle.goal for cell in row)}"']
         texts.append("\n".join(lines) + "\n")
@@ -323,12 +328,14 @@ def _quoted(value: str) -> str:
 
 FORMAT = Format(
     "non",
-    "Simpson's .non with colours, goals and facts, bundles with `====`; pyNonogram's key:value lines are read too",
+    "Simpson's .non with colours, goals and facts, bundles with `====`",
     (".non", ".nonpack"),
     sniff,
     parse,
     write,
+    pack,
     colours=True,
     several=True,
+    blots=True,
     cut="====",
 )

@@ -73,4 +73,5 @@ FORMAT = Format(
     parse,
     write,
     colours=True,
+    blots=True,
 )

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter
+from ..puzzle import BLACK_AND_WHITE, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
 from .shades import shade
-from .text import blotted, length_of, lengths, make, only_one, sizes, stem, used, wrong
+from .text import coloured_clue, lengths, make, only_one, sizes, stem, used, wrong
 
 TITLE = "Olsak's .g"
 COLOUR = re.compile(r"[ \t]*([^\s:]|:(?=:)):(.)[ \t]*(\S+)[ \t]*(.*)\Z")
-TOKEN = re.compile(r"([0-9]+)([^\s0-9,]?)")
+TOKEN = re.compile(r"([0-9]+|\?)([^\s0-9,?]?)")
 
 
 def sniff(text: str) -> bool:
@@ -91,34 +91,26 @@ def _colours(head: list[str], source: str) -> tuple[dict[str, int], tuple[Colour
 
 
 def _clue(line: str, source: str, place: int, suffixes: dict[str, int]) -> Clue:
-    clue: list[Block] = []
+    parts = []
     at = 0
     line = line.replace(",", " ").strip()
-    zeros = 0
+    if line == "0":
+        return ()
     while at < len(line):
         found = TOKEN.match(line, at)
         if not found:
-            if "?" in line:
-                raise blotted(source, place)
             raise wrong(source, place, "numbers with the suffix of a colour", line)
         at = found.end()
         while at < len(line) and line[at] in " \t":
             at += 1
-        length, suffix = length_of(found[1], source, place), found[2]
+        suffix = found[2]
         if suffix not in suffixes:
-            if suffix == "?":
-                raise blotted(source, place)
             if suffix in "/\\" and suffix:
                 raise InvalidPuzzle(f"{source}:{place}: triangles (cells of two colours) are not supported")
             hope = f"a colour among {', '.join(s for s in suffixes if s) or 'none'} behind each number"
             raise wrong(source, place, hope, found[0])
-        if length == 0:
-            zeros += 1
-        else:
-            clue.append(Block(length, suffixes[suffix]))
-    if zeros and (clue or zeros > 1):
-        raise wrong(source, place, "`0` alone or lengths from 1", line)
-    return tuple(clue)
+        parts.append((found[1], suffixes[suffix]))
+    return coloured_clue(parts, source, place, line)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:
@@ -133,7 +125,7 @@ def write(puzzles: Iterable[Puzzle]) -> str:
             title = " ".join(colour.name.split())
             lines.append(f"   {sign}:{'.' if sign == '0' else sign}  #{colour.rgb:06x}  {title}")
         sides = [
-            [" ".join(f"{b.length}{signs[b.colour]}" for b in clue) for clue in clues]
+            [" ".join(f"{b.text}{signs[b.colour]}" for b in clue) for clue in clues]
             for clues in (puzzle.rows, puzzle.columns)
         ]
     return "\n".join([*lines, ": rows", *sides[0], ": columns", *sides[1], ": end"]) + "\n"
@@ -147,4 +139,5 @@ FORMAT = Format(
     parse,
     write,
     colours=True,
+    blots=True,
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..puzzle import InvalidPuzzle
+from ..puzzle import BLOT, InvalidPuzzle
 from .containers import PARQUET_MAGIC
 from .text import MAX_CELLS, MAX_INKS, MAX_LINE
 
@@ -237,7 +237,7 @@ def _unsound(batch: pa.RecordBatch, clues: Any) -> np.ndarray:
     first, last = bounds[0], bounds[-1]
     lengths, colours = clues.lengths[first:last], clues.colours[first:last]
     most = np.repeat(clues.n_colours, np.diff(bounds))
-    wrong = (lengths < 1) | (lengths > MAX_LINE) | (colours < 1) | (colours >= most)
+    wrong = (lengths < BLOT) | (lengths > MAX_LINE) | (colours < 1) | (colours >= most)
     if wrong.any():
         sound &= np.diff(np.concatenate(([0], np.cumsum(wrong)))[bounds - first]) == 0
     if "palette" in batch.schema.names:

@@ -91,4 +91,5 @@ FORMAT = Format(
     parse,
     write,
     colours=True,
+    blots=True,
 )

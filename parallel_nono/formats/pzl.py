@@ -13,12 +13,11 @@ from collections.abc import Iterable
 from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
 from .shades import title_of
-from .text import lengths, make, number, only_one, shown, sizes, stem, wrong
+from .text import Words, lengths, make, only_one, shown, sizes, stem, wrong
 
 TITLE = "Izaron's .pzl"
 START = re.compile(r"\s*[0-9]{1,5}\s+#[0-9a-fA-F]{6}\b")
 LINE = re.compile(r"[^\n]+")
-WORD = re.compile(r"\S+")
 LONGEST_HEADER = re.compile(r"\s*[0-9]{1,6}[ \t]+[0-9]{1,6}[ \t]*\n")
 
 
@@ -37,34 +36,8 @@ def sniff(text: str) -> bool:
     return blocks > 0
 
 
-class _Words:
-    """The words of a text one after another, with the line of each for messages."""
-
-    def __init__(self, text: str, source: str) -> None:
-        self.text, self.source = text, source
-        self.words = WORD.finditer(text)
-        self.at = 0
-
-    def next(self, hope: str) -> str:
-        found = next(self.words, None)
-        if found is None:
-            raise wrong(self.source, 0, hope, "the end of the file")
-        self.at = found.start()
-        return found[0]
-
-    def number(self, hope: str) -> int:
-        word = self.next(hope)
-        if word.isascii() and word.isdigit() and len(word) < 7:
-            return int(word)
-        return number(word, self.source, self.line, hope)
-
-    @property
-    def line(self) -> int:
-        return self.text.count("\n", 0, self.at) + 1
-
-
 def parse(text: str, source: str) -> Parsed:
-    words = _Words(text, source)
+    words = Words(text, source)
     first = words.number("the number of colours or the height")
     palette = [BLACK_AND_WHITE[0]]
     places: dict[int, int] = {}
@@ -143,4 +116,5 @@ FORMAT = Format(
     write,
     colours=True,
     first="0123456789",
+    rivals=("nin",),
 )

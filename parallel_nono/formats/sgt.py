@@ -31,12 +31,13 @@ def parse(text: str, source: str) -> Parsed:
         label, _, id_ = line.rpartition("\t")
         name = labelled(source, label, index, len(lines) == 1)
         try:
-            yield _puzzle(id_.strip(), source, place, name, index)
+            yield puzzle_of(id_.strip(), source, place, name, index)
         except InvalidPuzzle as error:
             yield InvalidPuzzle(str(error), name=name, index=index)
 
 
-def _puzzle(id_: str, source: str, place: int, name: str, index: int) -> Puzzle:
+def puzzle_of(id_: str, source: str, place: int, name: str, index: int) -> Puzzle:
+    """The puzzle of a game id, which stands in line `place` of its file."""
     size, colon, text = id_.partition(":")
     if not colon and "#" in id_:
         raise wrong(source, place, "a descriptive id `WxH:clues` (a seed only tells the game how to make one)", id_)
@@ -67,12 +68,14 @@ def pack(texts: Sequence[str]) -> Packed:
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:
-    lines = []
-    for puzzle in puzzles:
-        only_black(puzzle, TITLE)
-        clues = "/".join([lengths(clue, ".", "") for clue in (*puzzle.columns, *puzzle.rows)])
-        lines.append(f"{puzzle.width}x{puzzle.height}:{clues}\n")
-    return "".join(lines)
+    return "".join(game_id(puzzle, TITLE) + "\n" for puzzle in puzzles)
+
+
+def game_id(puzzle: Puzzle, title: str) -> str:
+    """`WxH:` and the clues, columns first. Errors: InvalidPuzzle for colours, in the name of the format `title`."""
+    only_black(puzzle, title)
+    clues = "/".join([lengths(clue, ".", "") for clue in (*puzzle.columns, *puzzle.rows)])
+    return f"{puzzle.width}x{puzzle.height}:{clues}"
 
 
 FORMAT = Format(

@@ -32,6 +32,9 @@ tan d2b48c teal 008080 thistle d8bfd8 tomato ff6347 turquoise 40e0d0 violet ee82
 whitesmoke f5f5f5 yellow ffff00 yellowgreen 9acd32
 """
 
+APART = (0x0000FF, 0xFF0000, 0x008000, 0xFFA500, 0x800080, 0x00B0B0, 0xA52A2A, 0x808080)
+"""Shades for inks that a file does not give any, told apart at a glance."""
+
 HEX = re.compile(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{12})\Z")
 TRIPLE = re.compile(r"\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\Z")
 
@@ -40,6 +43,11 @@ TRIPLE = re.compile(r"\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\Z")
 def _names() -> dict[str, int]:
     words = _TABLE.split()
     return {name: int(shade, 16) for name, shade in zip(words[::2], words[1::2], strict=True)}
+
+
+def distinct(ink: int) -> int:
+    """A shade for ink 1, 2, ... of a file that does not say any."""
+    return APART[(ink - 1) % len(APART)]
 
 
 def named(name: str) -> int | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, Puzzle, letter
+from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Puzzle, letter
 from .shades import shade
-from .text import Lines, blotted, length_of, make, sizes, used, wrong
+from .text import Lines, coloured_clue, make, sizes, used, wrong
 
 COLOUR = re.compile(r"\s*([^\s=0-9]\S*?)\s*=\s*\((.*?)\)\s*(\S?)\s*\Z")
-TOKEN = re.compile(r"([0-9]+)(\D\S*)?\Z")
+TOKEN = re.compile(r"([0-9]+|\?)(\D\S*)?\Z")
 DEFAULT = "black"
 LONGEST_COLOUR = 200
 
@@ -61,33 +61,27 @@ def puzzle_of(rows: Lines, columns: Lines, colours: Lines, source: str) -> Puzzl
 
 
 def _clue(text: str, source: str, place: int, suffixes: dict[str, int], default: int) -> Clue:
-    clue = []
-    for word in text.split():
+    words = text.split()
+    if words == ["0"]:
+        return ()
+    parts = []
+    for word in words:
         found = TOKEN.match(word)
         if not found:
-            if "?" in word:
-                raise blotted(source, place)
             raise wrong(source, place, "lengths such as `3` or `3a`", word)
         suffix = found[2] or ""
         colour = suffixes.get(suffix, suffixes.get(suffix.lower())) if suffix else default
         if colour is None:
-            if suffix == "?":
-                raise blotted(source, place)
             raise wrong(source, place, f"a colour among {', '.join(suffixes) or 'none'}", suffix)
-        length = length_of(found[1], source, place)
-        if length == 0:
-            if text != word:
-                raise wrong(source, place, "`0` alone or lengths from 1", text)
-            return ()
-        clue.append(Block(length, colour))
-    return tuple(clue)
+        parts.append((found[1], colour))
+    return coloured_clue(parts, source, place, text)
 
 
 def written(puzzle: Puzzle, suffixes: list[str]) -> tuple[list[str], list[str], list[str]]:
     """(colour lines, row clues, column clues) as text."""
     plain = puzzle.palette == BLACK_AND_WHITE
     sides = [
-        [" ".join(f"{b.length}{'' if plain else suffixes[b.colour]}" for b in clue) or "0" for clue in clues]
+        [" ".join(f"{b.text}{'' if plain else suffixes[b.colour]}" for b in clue) or "0" for clue in clues]
         for clues in (puzzle.rows, puzzle.columns)
     ]
     signs: Iterable[tuple[int, Colour]] = () if plain else list(enumerate(puzzle.palette))[1:]

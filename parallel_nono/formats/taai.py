@@ -37,7 +37,7 @@ def parse(text: str, source: str) -> Parsed:
         lines = from_first_full(lines, source, "a line such as `$1`")
         starts, lines = [0], [(0, "$"), *lines]
         warnings = ("no `$` line: read as one puzzle, columns first",)
-    if PICTURE.search(text) and all(line.strip("01 \t") == "" or line.startswith("$") for _, line in lines):
+    if PICTURE.search(text) and _are_pictures([line for _, line in lines if line and not line.startswith("$")]):
         raise wrong(source, lines[starts[0]][0], "clues", "pictures of 0 and 1: a file of solutions")
     for index, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=True), start=1):
         label = lines[start][1][1:].strip()
@@ -47,6 +47,11 @@ def parse(text: str, source: str) -> Parsed:
             yield make(clues[n_columns:], clues[:n_columns], source, name=name, index=index, warnings=warnings)
         except InvalidPuzzle as error:
             yield InvalidPuzzle(str(error), name=name, index=index)
+
+
+def _are_pictures(lines: list[str]) -> bool:
+    """True for rows of 0 and 1, all of one length."""
+    return len({line.count("\t") for line in lines}) == 1 and all(line.strip("01 \t") == "" for line in lines)
 
 
 def _split(lines: Lines, source: str, place: int) -> tuple[list[Clue], int]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from ..puzzle import BLACK_AND_WHITE, Block, Clue, Grid, InvalidPuzzle, Palette, Puzzle, runs
+from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Grid, InvalidPuzzle, Palette, Puzzle, runs, shows
 
 MAX_LINE = 200_000
 """Cells of a line, and so the longest block."""
@@ -19,7 +19,11 @@ MAX_CELLS = 400_000_000
 MAX_INKS = 65_535
 """Colours besides the background: they are kept as uint16."""
 
+BLOT_TEXT = Block(BLOT).text
+"""A length that the clue hides."""
+
 MAX_SHOWN = 60
+WORD = re.compile(r"\S+")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -35,17 +39,9 @@ def wrong(source: str, line: int, hope: str, found: object) -> InvalidPuzzle:
     return InvalidPuzzle(f"{place}: expected {hope}, found {shown(found)}")
 
 
-def blotted(source: str, line: int = 0) -> InvalidPuzzle:
-    """The answer to a clue whose length is hidden."""
-    place = f"{source}:{line}" if line else source
-    return InvalidPuzzle(f"{place}: expected plain numbers, found a blotted clue (`?`): not supported yet")
-
-
 def number(word: str, source: str, line: int, hope: str = "a length") -> int:
     """A non-negative number of at most nine digits."""
     if not (word.isascii() and word.isdigit()) or len(word) > 9:
-        if "?" in word:
-            raise blotted(source, line)
         raise wrong(source, line, hope, word)
     return int(word)
 
@@ -59,17 +55,32 @@ def length_of(word: str, source: str, line: int) -> int:
 
 
 def black_clue(words: Sequence[str], source: str, line: int) -> Clue:
-    """Lengths in black; a lone `0` is an empty line, `0` beside other numbers an error."""
+    """Lengths in black, `?` for a blot; a lone `0` is an empty line, `0` beside other numbers an error."""
     digits = "".join(words)
     if digits.isascii() and digits.isdigit() and "" not in words and len(max(words, key=len)) < 6:
         lengths = list(map(int, words))  # the usual case; below 100,000
     else:
-        lengths = [length_of(word, source, line) for word in words]
+        lengths = [length_of(word, source, line) for word in words if word != BLOT_TEXT]
     if 0 in lengths:
-        if len(lengths) > 1:
+        if len(words) > 1:
             raise wrong(source, line, "`0` alone or lengths from 1", " ".join(words))
         return ()
+    if len(lengths) < len(words):
+        return tuple(Block(BLOT if word == BLOT_TEXT else int(word)) for word in words)
     return tuple(map(_black, lengths))
+
+
+def coloured_clue(parts: Sequence[tuple[str, int]], source: str, line: int, text: str) -> Clue:
+    """A clue of (length as text, colour) pairs, by the rules of `black_clue`. `text` is shown where it breaks them."""
+    clue = []
+    for word, colour in parts:
+        length = BLOT if word == BLOT_TEXT else length_of(word, source, line)
+        if length == 0 and word != BLOT_TEXT:
+            if len(parts) > 1:
+                raise wrong(source, line, "`0` alone or lengths from 1", text)
+            return ()
+        clue.append(Block(length, colour))
+    return tuple(clue)
 
 
 @lru_cache(1024)
@@ -85,6 +96,40 @@ Lines = list[tuple[int, str]]
 def numbered(text: str) -> Lines:
     """The lines of a text, blanks at their ends stripped; nothing follows the last line end."""
     return [(place, line.strip()) for place, line in enumerate(text.removesuffix("\n").split("\n"), start=1)]
+
+
+class Words:
+    """The words of a text one after another, with the line of each for messages."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.text, self.source = text, source
+        self.words = WORD.finditer(text)
+        self.at = 0
+        self._line, self._counted = 1, 0
+
+    def __iter__(self) -> Iterator[str]:
+        for found in self.words:
+            self.at = found.start()
+            yield found[0]
+
+    def next(self, hope: str) -> str:
+        found = next(self.words, None)
+        if found is None:
+            raise wrong(self.source, 0, hope, "the end of the file")
+        self.at = found.start()
+        return found[0]
+
+    def number(self, hope: str) -> int:
+        word = self.next(hope)
+        if word.isascii() and word.isdigit() and len(word) < 7:
+            return int(word)
+        return number(word, self.source, self.line, hope)
+
+    @property
+    def line(self) -> int:
+        self._line += self.text.count("\n", self._counted, self.at)
+        self._counted = self.at
+        return self._line
 
 
 def from_first_full(lines: Lines, source: str, wanted: str) -> Lines:
@@ -147,6 +192,8 @@ def stem(source: str, index: int = 0) -> str:
 
 def labelled(source: str, label: str, index: int, alone: bool) -> str:
     """A name for a puzzle of a file with many: `FILE#LABEL`, or `FILE#INDEX`, or `FILE` for the only one."""
+    if label and not label.isprintable():
+        label = CONTROL.sub(" ", label)
     return f"{stem(source)}#{label or index}" if label or not alone else stem(source)
 
 
@@ -188,9 +235,8 @@ def goal_doubt(puzzle: Puzzle) -> str:
         ("column", puzzle.columns, zip(*puzzle.goal, strict=True)),
     ):
         for place, (clue, line) in enumerate(zip(clues, cells, strict=True), start=1):
-            found = runs(line)
-            if found != clue:
-                wanted, seen = (" ".join(str(b.length) for b in c) or "0" for c in (clue, found))
+            if not shows(line, clue):
+                wanted, seen = (lengths(c) for c in (clue, runs(line)))
                 return f"the goal breaks the clue of {kind} {place}: expected {wanted}, found {seen}"
     return ""
 
@@ -216,6 +262,41 @@ def used(palette: Palette, rows: Sequence[Clue], columns: Sequence[Clue], goal: 
         turned(columns),
         None if goal is None else tuple(tuple(place[cell] for cell in row) for row in goal),
     )
+
+
+def goal_of_cells(cells: str, colours: dict[str, int], height: int, width: int, source: str, line: int) -> Grid:
+    """The goal that one character a cell shows, row by row, all rows in one text.
+
+    colours  colour index by character. Errors: InvalidPuzzle for a wrong number of cells or an unknown character.
+    """
+    if len(cells) != height * width:
+        raise wrong(source, line, f"a goal of {height * width} cells ({width} x {height})", f"{len(cells)}")
+    unknown = next((cell for cell in cells if cell not in colours), None)
+    if unknown is not None:
+        raise wrong(source, line, f"a goal of the characters {' '.join(colours)}", unknown)
+    flat = [colours[cell] for cell in cells]
+    return tuple(tuple(flat[start : start + width]) for start in range(0, height * width, width))
+
+
+def run_lengths(cells: str) -> list[int]:
+    """The lengths of the runs that are left of a text of 0 and 1: `11101` is 3, 1."""
+    return [len(run) for run in cells.split("0") if run]
+
+
+def fits(rows: Sequence[Clue], columns: Sequence[Clue]) -> bool:
+    """False where sums or lengths show that black clues can't be the rows and the columns of one puzzle."""
+    blots = False
+    sums = []
+    for clues, room in ((rows, len(columns)), (columns, len(rows))):
+        total = 0
+        for clue in clues:
+            least = sum(max(block.length, 1) for block in clue)
+            blots = blots or any(block.is_blot for block in clue)
+            if least + len(clue) - 1 > room:
+                return False
+            total += least
+        sums.append(total)
+    return blots or sums[0] == sums[1]
 
 
 def clues_of_goal(goal: Grid) -> tuple[tuple[Clue, ...], tuple[Clue, ...]]:
@@ -244,9 +325,22 @@ def only_black(puzzle: Puzzle, title: str) -> Puzzle:
     return puzzle
 
 
+def only_picture(puzzle: Puzzle, title: str) -> Grid:
+    """The goal, for a format that keeps the picture in place of the clues.
+
+    Errors: InvalidPuzzle if there is none, or if its clues are not those of the puzzle.
+    """
+    if puzzle.goal is None:
+        raise InvalidPuzzle(f"{title} carries the picture, not the clues, found no goal in {puzzle.name!r}")
+    if (puzzle.rows, puzzle.columns) != clues_of_goal(puzzle.goal):
+        doubt = goal_doubt(puzzle) or "blotted clues (`?`)"
+        raise InvalidPuzzle(f"{title} carries the picture, not the clues, found in {puzzle.name!r}: {doubt}")
+    return puzzle.goal
+
+
 def lengths(clue: Clue, gap: str = " ", empty: str = "0") -> str:
     """`2 1`, or `0`."""
-    return gap.join([str(block.length) for block in clue]) or empty
+    return gap.join([block.text for block in clue]) or empty
 
 
 def letters(n_colours: int, letters: str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") -> list[str]:

@@ -2,29 +2,135 @@
 
 No DTD is loaded and no entity may be declared; named characters such as `&eacute;` are put in by us. Colours go by
 name: 0 is `backgroundcolor`, numbers without a colour have `defaultcolor`. An empty line is `<line/>`;
-`<count>0</count>` is a blotted clue. A puzzle with a goal only gets its clues from it. Saved games are no answers.
+`<count>0</count>` is a blot, a block of unknown length, though some programs mean an empty line by a lone one. A puzzle
+with a goal only gets its clues from it. Saved games are no answers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, Grid, InvalidPuzzle, Puzzle, letter
-from . import Format, Parsed
+from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
+from . import Format, Packed, Parsed
+from .safexml import Events, escaped
 from .shades import shade
-from .text import blotted, clues_of_goal, labelled, length_of, make, shown, sizes, used, wrong
+from .text import BLOT_TEXT, MAX_LINE, clues_of_goal, labelled, length_of, make, shown, sizes, used, wrong
+
+if TYPE_CHECKING:
+    from .sections import Draft
 
 TITLE = "webpbn XML"
 START = re.compile(r"<(?:puzzleset|puzzle|!DOCTYPE\s+pbn)\b", re.IGNORECASE)
-NAMED = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31});")
+TEXT, WORD, GAP = r"[ !-%'-;=-~\n\t]*+", r"[ !#-%'-;=-~]*+", r"[ \n\t]*+"  # printable ASCII without `<`, `&`; quotes
 FACTS = ("source", "id", "title", "author", "authorid", "copyright", "description", "note")
-PARTS = 1 << 16
+FACT_TAG = rf"<({'|'.join(FACTS)})>"
+QUICK_HEAD = re.compile(
+    rf"(?:<\?xml version=\"1\.0\"(?: encoding=\"[A-Za-z0-9._-]++\")?\?>)?{GAP}"
+    rf"(?:<!DOCTYPE pbn SYSTEM \"{WORD}\">{GAP})?<puzzleset>{GAP}((?:{FACT_TAG}{TEXT}</\2>{GAP})*)"
+)
+QUICK_PUZZLE = re.compile(
+    rf"<puzzle((?: type=\"grid\")?(?: backgroundcolor=\"{WORD}\")?(?: defaultcolor=\"{WORD}\")?)>{GAP}"
+    rf"((?:(?:{FACT_TAG}{TEXT}</\3>|<color name=\"{WORD}\" char=\"{WORD}\">{TEXT}</color>){GAP})*)"
+    r"<clues type=\"(rows|columns)\">"
+)
+QUICK_MIDDLE = re.compile(rf"</clues>{GAP}<clues type=\"(rows|columns)\">")
+QUICK_TAIL = re.compile(
+    rf"</clues>{GAP}(?:<solution type=\"goal\">{GAP}<image>({TEXT})</image>{GAP}</solution>{GAP})?+</puzzle>{GAP}"
+)
+QUICK_END = re.compile(rf"</puzzleset>{GAP}\Z")
+"""What the quick reader takes: the usual XML, element for element. Clues are left to its kernel."""
+
+FACT = re.compile(rf"{FACT_TAG}([^<]*+)<")
+COLOUR = re.compile(r"<color name=\"([^\"]*+)\" char=\"([^\"]*+)\">([^<]*+)<")
+ATTRIBUTE = re.compile(r"([a-z]+)=\"([^\"]*+)\"")
 
 
 def sniff(text: str) -> bool:
     return START.search(text[:4000]) is not None
+
+
+def pack(texts: Sequence[str]) -> Packed:
+    from .sections import packed
+
+    return packed(map(_quick, texts), xml=True)
+
+
+def _quick(text: str) -> list[Draft] | None:
+    """The puzzles of a text without anything unusual in it: well-formed, black-white, a goal at most."""
+    head = QUICK_HEAD.match(text)
+    common = _quick_facts(head[1]) if head else None
+    if not head or common is None or "]]>" in text:
+        return None
+    drafts = []
+    at = head.end()
+    while text.startswith("<puzzle", at):
+        found = _quick_puzzle(text, at, common)
+        if found is None:
+            return None
+        draft, at = found
+        drafts.append(draft)
+    named = len(drafts) == 1 or all(draft.title for draft in drafts)
+    return drafts if drafts and named and QUICK_END.match(text, at) else None
+
+
+def _quick_facts(text: str) -> dict[str, str] | None:
+    """Facts of a head that holds facts and colours; None if one stands there twice."""
+    found = FACT.findall(text)
+    facts = {key: " ".join(value.split()) for key, value in found}
+    return facts if len(facts) == len(found) else None
+
+
+def _quick_puzzle(text: str, at: int, common: dict[str, str]) -> tuple[Draft, int] | None:
+    """The `<puzzle>` element at a place, and where it ends; None if it is for `parse`."""
+    from .sections import Draft
+
+    start = QUICK_PUZZLE.match(text, at)
+    middle = QUICK_MIDDLE.match(text, text.find("</clues>", start.end())) if start else None
+    end = QUICK_TAIL.match(text, text.find("</clues>", middle.end())) if middle else None
+    if not start or not middle or not end or start[4] == middle[1]:
+        return None
+    facts = _quick_facts(start[2])
+    inks = _quick_palette(start[1], tuple(COLOUR.findall(start[2])))
+    if facts is None or inks is None:
+        return None
+    sides = text[start.end() : middle.start()], text[middle.end() : end.start()]
+    rows, columns = sides if start[4] == "rows" else sides[::-1]
+    height, width = (side.count("<line>") + side.count("<line/>") for side in (rows, columns))
+    goal = _quick_goal(end[1], height, width, inks[0].char, inks[1].char) if end[1] else ""
+    if goal is None or not 0 < height <= MAX_LINE or not 0 < width <= MAX_LINE:
+        return None
+    title = facts.get("title", "")
+    label = "" if title else facts.get("id", "")
+    return Draft(height, width, rows, columns, title, label, common | facts, goal, inks), end.end()
+
+
+def _quick_goal(image: str, height: int, width: int, background: str, ink: str) -> str | None:
+    """Cells of 0 and 1; None for an image that is no black-white picture of that size."""
+    lines = image.split()
+    cells = [line[1:-1] for line in lines if len(line) == width + 2 and line[0] == line[-1] == "|"]
+    goal = "".join(cells)
+    if len(cells) != height or len(lines) != height or goal.strip(background + ink):
+        return None
+    return goal.translate({ord(background): "0", ord(ink): "1"})
+
+
+@lru_cache(256)
+def _quick_palette(attributes: str, colours: tuple[tuple[str, str, str], ...]) -> Palette | None:
+    """Background and default ink, as `_palette` finds them; None where that is for `parse`."""
+    draft = _Draft(0, dict(ATTRIBUTE.findall(attributes)))
+    draft.colours = [(0, {"name": name, "char": char}, shade) for name, char, shade in colours]
+    try:
+        palette, places, default = _palette(draft, "")
+    except InvalidPuzzle:
+        return None
+    chars = [colour.char for colour in palette]
+    if places.get(default) != 1 or len(set(chars)) < len(chars) or set(chars) & set(" []|?"):
+        return None
+    return BLACK_AND_WHITE if palette[:2] == BLACK_AND_WHITE else palette[:2]
 
 
 @dataclass(slots=True)
@@ -43,8 +149,6 @@ class _Reader:
     """Collects drafts from the events of the XML parser."""
 
     def __init__(self, source: str) -> None:
-        from xml.parsers import expat
-
         self.source = source
         self.drafts: list[_Draft] = []
         self.facts: dict[str, str] = {}
@@ -52,44 +156,26 @@ class _Reader:
         self.attributes: list[dict[str, str]] = []
         self.draft: _Draft | None = None
         self.side: list[list[tuple[int, str | None, str]]] | None = None
-        self.text: list[str] = []
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-        self.parser.StartElementHandler = self.start
-        self.parser.EndElementHandler = self.end
-        self.parser.CharacterDataHandler = self.text.append
-        self.parser.EntityDeclHandler = self.declared
-        self.parser.ExternalEntityRefHandler = self.external
-
-    def declared(self, name: str, *_: object) -> None:
-        raise wrong(self.source, self.parser.CurrentLineNumber, "a file without entity declarations", name)
-
-    def external(self, *_: object) -> int:
-        raise wrong(self.source, self.parser.CurrentLineNumber, "no external entities", "one")
+        self.events = Events(source, self.start, self.end)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        name = name.lower()
-        line = self.parser.CurrentLineNumber
+        line = self.events.place
         if not self.open and name not in ("puzzleset", "puzzle"):
             raise wrong(self.source, line, "<puzzleset> or <puzzle>", f"<{name}>")
         self.open.append(name)
-        self.attributes.append({key.lower(): value for key, value in attributes.items()})
-        self.text.clear()
+        self.attributes.append(attributes)
         if name == "puzzle":
-            self.draft = _Draft(line, self.attributes[-1])
+            self.draft = _Draft(line, attributes)
         elif name == "clues" and self.draft is not None:
-            self.side = self.draft.sides.setdefault(self.attributes[-1].get("type", "").lower(), [])
+            self.side = self.draft.sides.setdefault(attributes.get("type", "").lower(), [])
         elif name == "line" and self.side is not None:
             self.side.append([])
 
-    def end(self, name: str) -> None:
-        name = self.open.pop()
+    def end(self, name: str, text: str) -> None:
+        self.open.pop()
         attributes = self.attributes.pop()
         parent = self.open[-1] if self.open else ""
-        text = "".join(self.text)
-        line = self.parser.CurrentLineNumber
-        self.text.clear()
+        line = self.events.place
         draft = self.draft
         if draft is None:
             if parent == "puzzleset" and name in FACTS:
@@ -111,24 +197,9 @@ class _Reader:
 
 
 def parse(text: str, source: str) -> Parsed:
-    from xml.parsers import expat
-
     reader = _Reader(source)
-    text = NAMED.sub(_character, text)
     index = 0
-    problem: InvalidPuzzle | None = None
-    for at in range(0, len(text), PARTS):
-        try:
-            reader.parser.Parse(text[at : at + PARTS], at + PARTS >= len(text))
-        except expat.ExpatError as error:
-            said = expat.ErrorString(error.code)
-            problem = InvalidPuzzle(
-                f"{source}:{error.lineno}: expected well-formed XML, found {said} (column {error.offset + 1})"
-            )
-        except InvalidPuzzle as error:
-            problem = error
-        except UnicodeEncodeError:
-            problem = wrong(source, 0, "text", "characters that can't be written as UTF-8")
+    for problem in reader.events.feed(text):
         for draft in reader.drafts:
             index += 1
             name = draft.facts.get("title") or labelled(source, draft.facts.get("id", ""), index, index == 1)
@@ -143,16 +214,6 @@ def parse(text: str, source: str) -> Parsed:
         raise wrong(source, 0, "a <puzzle>", "none in the file")
 
 
-def _character(found: re.Match[str]) -> str:
-    """A named character of HTML as itself; those of XML and unknown ones stay for the parser."""
-    name = found[1]
-    if name in ("amp", "lt", "gt", "quot", "apos"):
-        return found[0]
-    from html.entities import html5
-
-    return html5.get(name + ";", found[0])
-
-
 def _puzzle(draft: _Draft, common: dict[str, str], source: str, name: str, index: int) -> Puzzle:
     kind = draft.attributes.get("type", "grid").lower()
     if kind != "grid":
@@ -160,10 +221,16 @@ def _puzzle(draft: _Draft, common: dict[str, str], source: str, name: str, index
     palette, places, default = _palette(draft, source)
     warnings: list[str] = []
     goal = _goal(draft, palette, source, warnings)
-    sides = {}
+    sides: dict[str, list[Clue] | None] = {}
+    zeros: list[int] = []
     for key, other in (("rows", "row"), ("columns", "column")):
         lines = draft.sides.get(key, draft.sides.get(other))
         sides[key] = None if lines is None else [_clue(line, places, default, source) for line in lines]
+        zeros += [line[0][0] for line in lines or () if len(line) == 1 and line[0][2].strip("0") == ""]
+    if zeros:
+        more = f" and {len(zeros) - 1} more" if len(zeros) > 1 else ""
+        read = "a lone count of 0 is read as a block of unknown length, though some programs mean an empty line"
+        warnings.append(f"line {min(zeros)}{more}: {read}")
     rows, columns = sides["rows"], sides["columns"]
     if not rows and not columns and goal is not None:
         rows, columns = (list(side) for side in clues_of_goal(goal))
@@ -221,13 +288,7 @@ def _clue(counts: list[tuple[int, str | None, str]], places: dict[str, int], def
         place = places.get(title)
         if place is None:
             raise wrong(source, line, "a colour that some <color> declares", title)
-        if text == "?":
-            raise blotted(source, line)
-        length = length_of(text, source, line)
-        if length == 0:
-            raise InvalidPuzzle(
-                f"{source}:{line}: expected plain numbers, found a blotted clue (a count of 0): not supported yet"
-            )
+        length = BLOT if text == BLOT_TEXT else length_of(text, source, line)  # a count of 0 is a blot too
         if place == 0:
             raise wrong(source, line, "a colour that is not the background", title)
         clue.append(Block(length, place))
@@ -272,28 +333,20 @@ def _rows(text: str, blank_is_cell: bool) -> Iterator[str]:
             yield row
 
 
-def _xml(text: str) -> str:
-    """Text for an element or an attribute; characters that XML can't carry are left out."""
-    text = "".join(
-        c for c in text if c in "\t\n" or (c >= " " and not 0xD800 <= ord(c) < 0xE000 and c not in "\ufffe\uffff")
-    )
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
-
-
 def write(puzzles: Iterable[Puzzle]) -> str:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<!DOCTYPE pbn SYSTEM "https://webpbn.com/pbn-0.3.dtd">']
     lines.append("<puzzleset>")
     for puzzle in puzzles:
         names, chars = _distinct(puzzle)
-        lines.append(f'<puzzle type="grid" backgroundcolor="{_xml(names[0])}" defaultcolor="{_xml(names[1])}">')
+        lines.append(f'<puzzle type="grid" backgroundcolor="{escaped(names[0])}" defaultcolor="{escaped(names[1])}">')
         facts = {key: value for key, value in puzzle.metadata if key in FACTS}
         facts.setdefault("author", dict(puzzle.metadata).get("by", ""))
         facts["title"] = puzzle.name
-        lines += [f"<{key}>{_xml(facts[key])}</{key}>" for key in FACTS if facts.get(key)]
+        lines += [f"<{key}>{escaped(facts[key])}</{key}>" for key in FACTS if facts.get(key)]
         for name, char, colour in zip(names, chars, puzzle.palette, strict=True):
-            lines.append(f'<color name="{_xml(name)}" char="{_xml(char)}">{colour.rgb:06x}</color>')
+            lines.append(f'<color name="{escaped(name)}" char="{escaped(char)}">{colour.rgb:06x}</color>')
         counts = [
-            f"<count{'' if c == 1 else f' color={chr(34)}{_xml(name)}{chr(34)}'}>" for c, name in enumerate(names)
+            f"<count{'' if c == 1 else f' color={chr(34)}{escaped(name)}{chr(34)}'}>" for c, name in enumerate(names)
         ]
         for kind, clues in (("columns", puzzle.columns), ("rows", puzzle.rows)):
             lines.append(f'<clues type="{kind}">')
@@ -302,7 +355,7 @@ def write(puzzles: Iterable[Puzzle]) -> str:
             lines.append("</clues>")
         if puzzle.goal is not None:
             lines += ['<solution type="goal">', "<image>"]
-            lines += ["|" + "".join(_xml(chars[cell]) for cell in row) + "|" for row in puzzle.goal]
+            lines += ["|" + "".join(escaped(chars[cell]) for cell in row) + "|" for row in puzzle.goal]
             lines += ["</image>", "</solution>"]
         lines.append("</puzzle>")
     lines.append("</puzzleset>")
@@ -311,7 +364,7 @@ def write(puzzles: Iterable[Puzzle]) -> str:
 
 def _distinct(puzzle: Puzzle) -> tuple[list[str], list[str]]:
     """A name and a character for each colour, no two alike; the palette's own where they serve."""
-    names = [" ".join(_xml(colour.name).split()) and colour.name for colour in puzzle.palette]
+    names = [" ".join(escaped(colour.name).split()) and colour.name for colour in puzzle.palette]
     if len(set(names)) < len(names) or not all(names) or any(name != " ".join(name.split()) for name in names):
         names = ["background", *(f"colour {c}" for c in range(1, puzzle.n_colours))]
     chars = [colour.char for colour in puzzle.palette]
@@ -327,7 +380,9 @@ FORMAT = Format(
     sniff,
     parse,
     write,
+    pack,
     colours=True,
     several=True,
+    blots=True,
     first="<",
 )

@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..formats import Content, encoded
 from ..formats.files import write
 from ..puzzle import InvalidPuzzle, Puzzle
 from . import generate
@@ -31,14 +32,14 @@ def write_manifest(manifest: Path, out: Path) -> list[Path]:
     of the file it is about. OSError if a file can't be read or written.
     """
     written = []
-    for name, text in texts_of(manifest):
+    for name, content in texts_of(manifest):
         out.mkdir(parents=True, exist_ok=True)
-        (out / name).write_bytes(text.encode())
+        (out / name).write_bytes(encoded(content))
         written.append(out / name)
     return written
 
 
-def texts_of(manifest: Path) -> Iterator[tuple[str, str]]:
+def texts_of(manifest: Path) -> Iterator[tuple[str, Content]]:
     """(file name, content) of each file of a manifest, in order. Errors: as `write_manifest`."""
     for name, form, puzzles, where in _files(manifest):
         try:

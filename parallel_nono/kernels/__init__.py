@@ -115,9 +115,12 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def is_compiled() -> bool:
-    """True when an earlier start left compiled kernels behind, so that this one need not say it compiles."""
-    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob("*/solve.solve-*.nbi"))
+def is_compiled(last: str = "solve.solve") -> bool:
+    """True when an earlier start left compiled kernels behind, so that this one need not say it compiles.
+
+    last  `module.function` of the kernel that is compiled after the others of its kind; "" where there is none.
+    """
+    return not last or (CACHE_FOLDER is not None and any(CACHE_FOLDER.glob(f"*/{last}-*.nbi")))
 
 
 def kernel(function: Callable[..., Any] | None = None, *, inner: bool = False, inline: bool = False) -> Any:

@@ -76,7 +76,7 @@ PROBE = types.int64(
 #                   + line_words   `touched`: the lines that decided the outcome of a probe
 #                   + line_words   `reach`: for each cell the lines that decided its last probe
 #                   scratch  of the other line kernels, as much as the largest puzzle of a call needs
-#                   stack    states: UNION, TRIAL, BEFORE, then one a level of the search
+#                   stack    states: UNION, TRIAL, BEFORE, ROOT, then one a level of the search
 # numbers  int64    CONTROLS, COUNTS, CHOICE, then
 #                   LINES    for each line, when it changed last
 #                   + lines  three numbers a cell about its last probe, see probe.note_of
@@ -84,14 +84,14 @@ PROBE = types.int64(
 SCRATCH, DIRTY = 0, 128
 
 # States of the stack, in multiples of state_words: the union of a cell's outcomes, one outcome, a state as it was
-# before a change, and from LEVELS on one state for each level of the search.
-UNION, TRIAL, BEFORE, LEVELS = 0, 1, 2, 3
+# before a change, what lines and probes left, and from LEVELS on one state for each level of the search.
+UNION, TRIAL, BEFORE, ROOT, LEVELS = 0, 1, 2, 3, 4
 
 DEADLINE, STOP = 0, 1
 """Nanoseconds of the monotonic clock; the address of an int64 that another thread sets to stop this one."""
 
-N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_CONFLICTS, N_SKIPPED, WITNESS = 8, 9, 10, 11, 12, 13, 14
-COUNTS, N_COUNTS = 8, 7
+N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_CONFLICTS, N_SKIPPED, WITNESS, N_DEPTH = 8, 9, 10, 11, 12, 13, 14, 15
+COUNTS, N_COUNTS = 8, 8
 
 ROW, COLUMN, COLOUR, EPOCH, FOUND = 16, 17, 18, 19, 20
 """The best branch; the number of changes so far: the time of `changed` and `probed`; the answers found."""
@@ -99,8 +99,9 @@ ROW, COLUMN, COLOUR, EPOCH, FOUND = 16, 17, 18, 19, 20
 LINES = 24
 
 # What a stage says.
-OPEN, SOLVED, CONTRADICTION, LATE, FULL_STACK, SPENT = 0, 1, 2, 3, 4, 5
-"""LATE: the clock or another thread stopped it; FULL_STACK: the search needs more room; SPENT: its budget is gone."""
+OPEN, SOLVED, CONTRADICTION, LATE, FULL_STACK, SPENT, HARD = 0, 1, 2, 3, 4, 5, 6
+"""LATE: the clock or another thread stopped it; FULL_STACK: the search needs more room; SPENT: its budget, or memory,
+is gone; HARD: what is left is for the stage `sat`."""
 
 SEARCH = types.int64(
     types.FunctionType(PROBE),
@@ -114,7 +115,7 @@ SEARCH = types.int64(
     types.int64,
     types.uint16[:, ::1],
 )
-"""probe, propagate, words, numbers, board, wanted, most_nodes, cells, at, more -> status, see search.search."""
+"""probe, propagate, words, numbers, board, wanted, most_visits, cells, at, more -> status, see search.search."""
 
 ONE_ROUND, CLOSURE = np.int64(0), np.int64(1)
 """How thorough probing is: the frontier once; or again and again, then everywhere, until no probe teaches anything."""
@@ -158,7 +159,10 @@ def board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours,
 
 CALL, SEEN = 0, 1
 """Places in the tables: the number of the present propagation; then for each line the last one that looked at it; then
-for each line its longest block."""
+for each line its longest block, or HIDDEN."""
+
+HIDDEN = np.int64(1) << 32
+"""Stands for the longest block of a line with a blot."""
 
 
 @kernel(inline=True)
@@ -175,7 +179,8 @@ def forget_visits(numbers, board):
     for line in range(lines):
         longest = np.int64(0)
         for j in range(board.blocks[U(board.line + line)], board.blocks[U(board.line + line + 1)]):
-            longest = max(longest, np.int64(board.lengths[U(j)]))
+            length = np.int64(board.lengths[U(j)])
+            longest = max(longest, length if length > 0 else HIDDEN)
         numbers[U(tables + SEEN + line)] = 0
         numbers[U(tables + SEEN + lines + line)] = longest
 

@@ -1,17 +1,23 @@
-"""One line by itself, of any length and palette: for people, contests and tests."""
+"""One line by itself, of any length and palette, with and without blots: for people, contests and tests."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from . import kernel
-from .sizes import BLOCK_TABLES, line_scratch
+from .blots import settle_blots
+from .sizes import BLOCK_TABLES, blot_scratch, line_scratch
 from .windows import Desk, settle_windows
 
 
 @kernel
-def settle_kernel(words, numbers, lengths, colours, k, n, size, desk, at):
-    """windows.settle_windows for a line whose planes begin at words[0]; bounds at numbers[at:], all 0."""
+def settle_kernel(words, numbers, lengths, colours, k, n, size, desk, at, blotted):
+    """windows.settle_windows for a line whose planes begin at words[0]; bounds at numbers[at:], all 0.
+
+    blotted  blots.settle_blots instead.
+    """
+    if blotted:
+        return settle_blots(words, numbers, lengths, colours, 0, k, n, 0, size, desk)
     return settle_windows(words, numbers, lengths, colours, 0, k, n, 0, size, desk, at, at + k)
 
 
@@ -19,16 +25,20 @@ def settle_planes(planes: np.ndarray, n: int, lengths: np.ndarray, colours: np.n
     """Keep what some layout of the blocks uses.
 
     planes    uint64[colours, words], bit i of planes[c]: cell i may take colour c; n cells.
-    lengths   int32[k];  colours  uint16[k].
+    lengths   int32[k], 0 for a blot;  colours  uint16[k].
     Returns   planes like those given, or None when there is no layout.
     """
     n_colours, size = planes.shape
     k = len(lengths)
     gaps = int(np.count_nonzero(colours[1:] == colours[:-1]))
-    slack = n - int(lengths.sum(dtype=np.int64)) - gaps
+    slack = n - int(np.maximum(lengths, 1).sum(dtype=np.int64)) - gaps
     if slack < 0:
         return None
-    scratch = int(line_scratch(n_colours, np.array(k), np.array(slack), np.array(size)))
+    blotted = not lengths.all()
+    if blotted:
+        scratch = int(blot_scratch(n_colours, np.array(k), np.array(size)))
+    else:
+        scratch = int(line_scratch(n_colours, np.array(k), np.array(slack), np.array(size)))
     first = planes.size + 2
     words = np.zeros(first + scratch, np.uint64)
     words[: planes.size] = planes.ravel()
@@ -46,7 +56,7 @@ def settle_planes(planes: np.ndarray, n: int, lengths: np.ndarray, colours: np.n
     numbers = np.zeros(desk.slot + n_colours, np.int64)
     lengths, colours = lengths.copy(), colours.copy()
     lengths.flags.writeable = colours.flags.writeable = False
-    if not settle_kernel(words, numbers, lengths, colours, k, n, size, desk, 0):
+    if not settle_kernel(words, numbers, lengths, colours, k, n, size, desk, 0, blotted):
         return None
     remaining = np.zeros_like(planes)
     for colour in {0, *colours.tolist()}:

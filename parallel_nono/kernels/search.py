@@ -20,6 +20,8 @@ from .board import (
     LEVELS,
     N_BRANCHES,
     N_CONFLICTS,
+    N_DEPTH,
+    N_LINES,
     NO_END,
     ONE_ROUND,
     OPEN,
@@ -39,12 +41,12 @@ costs (scripts/bench/README.md)."""
 
 
 @function_value(SEARCH)
-def search(probe, propagate, words, numbers, board, wanted, most_nodes, cells, at, more):
+def search(probe, propagate, words, numbers, board, wanted, most_visits, cells, at, more):
     """Depth-first search on copied planes from level 0, whose best branch is at numbers[ROW] and so on.
 
     Every node is probed; then one cell splits it into `has this colour` and `has not`.
     wanted      stop at this many answers.
-    most_nodes  nodes at most.
+    most_visits  to lines, at most; looked at before each node.
     cells, at   uint16[2, ...]; the first two answers go to cells[0, at:] and cells[1, at:].
     more        uint16[n, cells]; the answers after those, as many as there is room for.
     Returns     SOLVED when `wanted` are found, CONTRADICTION when all is searched (the number is then exact), LATE,
@@ -56,13 +58,14 @@ def search(probe, propagate, words, numbers, board, wanted, most_nodes, cells, a
     levels = (len(words) - board.stack) // size - LEVELS
     depth, found, nodes = 0, 0, 0
     numbers[FOUND] = 0
+    last = numbers[N_LINES] + most_visits
     fresh = False  # level 0 has been probed already
     while True:
         base = board.stack + (LEVELS + depth) * size
         verdict = OPEN
         if fresh:
             nodes += 1
-            if nodes > most_nodes:
+            if numbers[N_LINES] > last:
                 return SPENT
             verdict = probe(
                 propagate, words, numbers, board, base, NO_END, CLOSURE if nodes > CHEAP_NODES else ONE_ROUND
@@ -102,6 +105,7 @@ def search(probe, propagate, words, numbers, board, wanted, most_nodes, cells, a
                 note_changes(words, numbers, board, before, following)
                 if without == OPEN:
                     depth += 1
+                    numbers[N_DEPTH] = max(numbers[N_DEPTH], depth)
                 else:
                     numbers[N_CONFLICTS] += 1
                     copy_words(words, following, base, size)

@@ -27,6 +27,12 @@ def line_scratch(n_colours: int, blocks: np.ndarray, slack: np.ndarray, words: n
     return np.maximum(by_windows, 64 + 6 * (blocks + 1))  # settle_3 takes 63 words and six a block
 
 
+def blot_scratch(n_colours: int, blocks: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """Scratch words that each line takes if it has a blot (see blots.settle_blots); arguments as of line_scratch."""
+    colours = np.minimum(n_colours, blocks + 1)
+    return 2 * colours * (words + 1) + (4 * blocks + 5) * words + 8
+
+
 def table_numbers(n_colours: np.ndarray | int, lines: np.ndarray, blocks: np.ndarray | int) -> np.ndarray:
     """Numbers that the tables of puzzles take (see board.tables_of)."""
     return 2 + 2 * lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + n_colours

@@ -17,16 +17,21 @@ from .board import (
     COUNTS,
     DEADLINE,
     FOUND,
+    FULL_STACK,
+    HARD,
     LATE,
     LEVELS,
     N_COUNTS,
     NO_END,
     OPEN,
+    ROOT,
     SOLVED,
+    SPENT,
     STOP,
     WITNESS,
     all_waiting,
     board_of,
+    copy_words,
     forget_probes,
     forget_visits,
     open_cells,
@@ -40,28 +45,29 @@ from .board import (
     SEARCH as SEARCH_TYPE,
 )
 
-# Stages that this kernel runs, as bits of a plan; `attempt.STAGES` has their names at 1, 2 and 3.
-LINE, PROBE, SEARCH = 1, 2, 3
+# Stages as bits of a plan; `attempt.STAGES` has their names at 1 to 4. SAT is run by whoever calls.
+LINE, PROBE, SEARCH, SAT = 1, 2, 3, 4
 
 # Places in Outputs.times.
-PACK_NS, LINE_NS, PROBE_NS, SEARCH_NS = 0, 1, 2, 3
+PACK_NS, LINE_NS, PROBE_NS, SEARCH_NS, SAT_NS = 0, 1, 2, 3, 4
 
 
 class Outputs(NamedTuple):
     """What is known of each puzzle of a set afterwards; one entry a puzzle, those not asked for untouched.
 
     status     int8, OPEN, SOLVED (enough answers found), CONTRADICTION (all searched: `found` is exact), LATE,
-               FULL_STACK or SPENT (see board).
+               FULL_STACK, SPENT or HARD (see board).
     stage      int8, the stage that decided, or the last one tried.
     found      int64, answers found.
-    left       int64, cells open after the last stage before the search.
-    counts     int64[puzzles, N_COUNTS];  times  int64[puzzles, 4], nanoseconds.
+    lined      int64, cells open after lines alone;  left  int64, cells open after lines and probes.
+    counts     int64[puzzles, N_COUNTS];  times  int64[puzzles, 5], nanoseconds.
     starts     int64[puzzles + 1];  cells  uint16[2, starts[-1]], the first two answers, or what is known.
     """
 
     status: np.ndarray
     stage: np.ndarray
     found: np.ndarray
+    lined: np.ndarray
     left: np.ndarray
     counts: np.ndarray
     times: np.ndarray
@@ -76,7 +82,7 @@ def no_probe(propagate, words, numbers, board, base, most, thorough):
 
 
 @function_value(SEARCH_TYPE)
-def no_search(probe, propagate, words, numbers, board, wanted, most_nodes, cells, at, more):
+def no_search(probe, propagate, words, numbers, board, wanted, most_visits, cells, at, more):
     """Stands for `search` where a plan has lines only."""
     return OPEN
 
@@ -103,7 +109,7 @@ def solve(
     wanted,
     limit,
     most_probes,
-    most_nodes,
+    most_visits,
 ):
     """Solve the puzzles `order` of a set; see puzzleset.Clues, board (words, numbers), Outputs.
 
@@ -111,11 +117,12 @@ def solve(
     propagate    settles lines until none learns (board.PROPAGATE), the one of these puzzles' family.
     scratch_words  of the line kernels of this family, for its largest puzzle.
     more         uint16[n, cells], room for the answers after the second; used by every puzzle in turn.
-    stages       bit 1: propagate lines, bit 2: probe, bit 3: search.
+    stages       bit 1: propagate lines, bit 2: probe, bit 3: search, bit 4: what is still open is HARD.
     wanted       answers to stop at.
     limit        nanoseconds for one puzzle.
-    most_probes  in the stage of that name.  most_nodes  of the search.
-    Returns      how many puzzles were finished: fewer than asked when another thread said stop.
+    most_probes  in the stage of that name.  most_visits  to lines in the search.
+    Returns      how many puzzles were finished: fewer than asked when another thread said stop, or when the last of
+                 them is HARD. Its planes are then the state ROOT.
     """
     for turn in range(len(order)):
         p = order[turn]
@@ -135,11 +142,12 @@ def solve(
         stage, status, found = LINE, OPEN, 0
         status = propagate(words, numbers, board, base)
         left = np.int64(-1) if status == CONTRADICTION else open_cells(words, base, board)
+        after_lines = left
         if left == 0 and status == OPEN:
             status = SOLVED
         lined = nanoseconds()
         probed = lined
-        if status == OPEN and stages & 12:
+        if status == OPEN and stages & (1 << PROBE | 1 << SEARCH):
             forget_probes(numbers, board)
             stage = PROBE if stages & 4 else SEARCH
             status = probe(propagate, words, numbers, board, base, most_probes if stages & 4 else NO_END, CLOSURE)
@@ -148,10 +156,12 @@ def solve(
                 left = open_cells(words, base, board)
             probed = nanoseconds()
         searched = probed
-        if status == OPEN and stages & 8:
+        if status == OPEN and stages & (1 << SAT):
+            copy_words(words, base, board.stack + ROOT * board.state_words, board.state_words)
+        if status == OPEN and stages & (1 << SEARCH):
             stage = SEARCH
             write_cells(words, base, board, out.cells[0], at)
-            status = search(probe, propagate, words, numbers, board, wanted, most_nodes, out.cells, at, more)
+            status = search(probe, propagate, words, numbers, board, wanted, most_visits, out.cells, at, more)
             found = numbers[FOUND]
             searched = nanoseconds()
         elif status == SOLVED:
@@ -162,9 +172,14 @@ def solve(
             write_cells(words, base, board, out.cells[0], at)
         if status == LATE and load_int64(numbers[STOP]) != 0:
             return turn
-        out.status[p], out.stage[p], out.found[p], out.left[p] = status, stage, found, left
+        if stages & (1 << SAT) and (status == OPEN or status == SPENT or status == FULL_STACK):
+            status = HARD
+        out.status[p], out.stage[p], out.found[p] = status, stage, found
+        out.lined[p], out.left[p] = after_lines, left
         for i in range(N_COUNTS):
             out.counts[p, i] = numbers[COUNTS + i]
         out.times[p, PACK_NS], out.times[p, LINE_NS] = packed - began, lined - packed
         out.times[p, PROBE_NS], out.times[p, SEARCH_NS] = probed - lined, searched - probed
+        if status == HARD:
+            return turn + 1
     return len(order)

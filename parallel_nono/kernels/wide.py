@@ -1,4 +1,4 @@
-"""Propagation for lines of any length and any palette: by windows, short black-white lines by whole words."""
+"""Propagation for lines of any length, any palette, with and without blots: each line by the kernel that suits it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import numpy as np
 
 from . import function_value, kernel
 from .bits import U0, U1, U, coarse_nanoseconds, load_int64, lowest_bit
+from .blots import settle_blots
 from .board import (
     CALL,
     CONTRADICTION,
     DEADLINE,
     DIRTY,
+    HIDDEN,
     LATE,
     N_LINES,
     N_ROUNDS,
@@ -80,7 +82,12 @@ def settle_line(words, numbers, board, base, line):
     if not is_row:
         planes = base + (board.height * board.row_words + (line - board.height) * size) * board.n_colours
     tables = tables_of(board)
-    if board.n_colours == 2 and size <= 3 and numbers[U(tables + SEEN + lines + line)] <= 64:
+    longest = numbers[U(tables + SEEN + lines + line)]
+    if longest == HIDDEN:
+        desk = desk_of(board, k, size)
+        fits = settle_blots(words, numbers, board.lengths, board.colours, first, k, n, planes, size, desk)
+        return planes, size, k, desk.out, desk.stride, fits
+    if board.n_colours == 2 and size <= 3 and longest <= 64:
         out = U(board.scratch)
         start, stop, at = U(first), U(first + k), U(planes)
         if size == 1:
@@ -179,7 +186,6 @@ def propagate_wide(words, numbers, board, base):
     visited = board.stack - 2 - board.line_words
     for word in range(board.line_words):
         words[U(visited + word)] = U0
-    visits = 0
     found = True
     while found:
         found = False
@@ -193,9 +199,10 @@ def propagate_wide(words, numbers, board, base):
                     numbers[N_ROUNDS] += 1
                 words[U(DIRTY + word)] &= ~(U1 << bit)
                 words[U(visited + word)] |= U1 << bit
-                visits += 1
                 numbers[N_LINES] += 1
-                if visits & 7 == 0 and (coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0):
+                if numbers[N_LINES] & 7 == 0 and (  # of all calls together: most of a search are short
+                    coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0
+                ):
                     return LATE
                 line = first + np.int64(bit)
                 if not visit_line(words, numbers, board, base, line):

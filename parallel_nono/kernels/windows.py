@@ -298,6 +298,32 @@ def reverse_run(words, source, target, n):
 
 
 @kernel(inner=True)
+def slots_of_colours(words, numbers, colours, first, k, n, planes, size, desk):
+    """Give each colour of a line a slot, fill in the reversed planes and the tables of its k blocks (at least one).
+
+    Arguments as of settle_windows. Returns the number of slots.
+    """
+    for j in range(k):
+        numbers[U(desk.slot + colours[U(first + j)])] = 0
+    slots = 1
+    reverse_run(words, planes, desk.reversed, n)
+    for j in range(k):
+        colour = np.int64(colours[U(first + j)])
+        if numbers[U(desk.slot + colour)] == 0:
+            numbers[U(desk.slot + colour)] = slots
+            reverse_run(words, planes + colour * size, desk.reversed + slots * desk.stride, n)
+            slots += 1
+        numbers[U(desk.plane + j)] = planes + colour * size
+        numbers[U(desk.enalp + k - 1 - j)] = desk.reversed + numbers[U(desk.slot + colour)] * desk.stride
+        apart = 1 if j > 0 and np.int64(colours[U(first + j - 1)]) == colour else 0
+        numbers[U(desk.apart + j)] = apart
+        if j > 0:
+            numbers[U(desk.trapa + k - j)] = apart
+    numbers[U(desk.trapa)] = 0
+    return slots
+
+
+@kernel(inner=True)
 def settle_windows(words, numbers, lengths, colours, first, k, n, planes, size, desk, at, ta):
     """Keep what some layout of the blocks uses.
 
@@ -315,24 +341,7 @@ def settle_windows(words, numbers, lengths, colours, first, k, n, planes, size, 
                 return False
             words[U(out + word)] = words[U(planes + word)]
         return True
-    # Slots for the colours at hand.
-    for j in range(k):
-        numbers[U(desk.slot + colours[U(first + j)])] = 0
-    slots = 1
-    reverse_run(words, planes, desk.reversed, n)
-    for j in range(k):
-        colour = np.int64(colours[U(first + j)])
-        if numbers[U(desk.slot + colour)] == 0:
-            numbers[U(desk.slot + colour)] = slots
-            reverse_run(words, planes + colour * size, desk.reversed + slots * stride, n)
-            slots += 1
-        numbers[U(desk.plane + j)] = planes + colour * size
-        numbers[U(desk.enalp + k - 1 - j)] = desk.reversed + numbers[U(desk.slot + colour)] * stride
-        apart = 1 if j > 0 and np.int64(colours[U(first + j - 1)]) == colour else 0
-        numbers[U(desk.apart + j)] = apart
-        if j > 0:
-            numbers[U(desk.trapa + k - j)] = apart
-    numbers[U(desk.trapa)] = 0
+    slots = slots_of_colours(words, numbers, colours, first, k, n, planes, size, desk)
     if not leftmost(words, numbers, planes, n, lengths, first, RIGHT, k, desk.plane, desk.apart, at):
         return False
     if not leftmost(words, numbers, desk.reversed, n, lengths, first + k - 1, LEFT, k, desk.enalp, desk.trapa, ta):

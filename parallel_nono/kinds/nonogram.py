@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..attempt import OUTCOMES, Limits, Outcome
 from ..puzzleset import clues_of
-from . import Kind, Solved
+from . import Kind, Solved, usual_title
+
+if TYPE_CHECKING:
+    from ..formats.containers import Source
 
 COPIED = (
-    *("outcome", "stage", "n_answers", "exhausted", "n_open"),
-    *("n_rounds", "n_lines", "n_probes", "n_branches", "n_conflicts"),
+    *("outcome", "stage", "n_answers", "exhausted", "n_open_lines", "n_open"),
+    *("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts"),
     *("pack_s", "line_s", "probe_s", "search_s", "sat_s", "solve_s"),
 )
 WITH_ANSWER = tuple(OUTCOMES.index(o) for o in (Outcome.UNIQUE, Outcome.MULTIPLE, Outcome.SOLVED))
@@ -27,11 +31,11 @@ def read(texts: list[tuple[str, bytes]]) -> pa.RecordBatch:
     return read_many(texts)
 
 
-def title(chunk: pa.RecordBatch, place: int) -> str:
-    """`name (source #index)`, or what there is of it."""
-    name, source, index = (chunk.column(c)[place].as_py() for c in ("name", "source", "index"))
-    where = f"{source} #{index}"
-    return f"{name} ({where})" if name and name != source else where
+def batches(source: Source) -> Iterator[pa.RecordBatch]:
+    """The row groups of a packed set, or a long text piece by piece."""
+    from ..formats import files
+
+    yield from files.batches(source)
 
 
 def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
@@ -80,4 +84,4 @@ def check(chunk: pa.RecordBatch, results: Any) -> list[tuple[int, str]]:
     return rejected
 
 
-KIND = Kind("nonogram", read, title, solve, check)
+KIND = Kind("nonogram", read, usual_title, solve, check, batches, compiled="solve.solve")

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..attempt import OUTCOMES, STAGES, Limits, Outcome
-from . import Kind, Solved
+from . import FACTS, Kind, Solved, facts_of
 
-NUMBERS = pa.field("number", pa.int64(), nullable=False)
+NUMBER = "number"
 
 
 def read(texts: list[tuple[str, bytes]]) -> pa.RecordBatch:
@@ -28,23 +28,9 @@ def read(texts: list[tuple[str, bytes]]) -> pa.RecordBatch:
             fine = word.isdecimal() and len(word) <= 15
             error = "" if fine else f"{source}:{index}: expected a whole number of at most 15 digits, found `{word}`"
             digest = hashlib.blake2b(word.encode(), digest_size=16).hexdigest() if fine else ""
-            rows.append((word, source, index, digest, error, int(word) if fine else 0))
-    names, sources, indexes, digests, errors, numbers = zip(*rows, strict=True) if rows else [()] * 6
-    size, empty = np.ones(len(rows), np.int32), pa.array([""] * len(rows), pa.string())
-    return pa.RecordBatch.from_arrays(
-        [
-            *(pa.array(column, pa.string()) for column in (names, sources)),
-            pa.array(indexes, pa.int32()),
-            pa.array(digests, pa.string()),
-            *(pa.array(size), pa.array(size), pa.array(size + 1), empty, empty),
-            pa.array(errors, pa.string()),
-            pa.array(numbers, NUMBERS.type),
-        ],
-        [
-            *("name", "source", "index", "digest", "height", "width", "n_colours"),
-            *("metadata", "warnings", "error", NUMBERS.name),
-        ],
-    )
+            rows.append((word, source, index, digest, 1, 1, 2, "", "", error, int(word) if fine else 0))
+    columns = [*facts_of([row[:-1] for row in rows]), pa.array([row[-1] for row in rows], pa.int64())]
+    return pa.RecordBatch.from_arrays(columns, [*FACTS, NUMBER])
 
 
 def title(chunk: pa.RecordBatch, place: int) -> str:
@@ -55,7 +41,7 @@ def title(chunk: pa.RecordBatch, place: int) -> str:
 def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
     """Double every number."""
     began = perf_counter()
-    doubled = chunk.column(NUMBERS.name).to_numpy() * 2
+    doubled = chunk.column(NUMBER).to_numpy() * 2
     n = len(doubled)
     columns = {
         "outcome": np.full(n, OUTCOMES.index(Outcome.UNIQUE), np.int8),
@@ -70,7 +56,7 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
 
 def check(chunk: pa.RecordBatch, answers: Any) -> list[tuple[int, str]]:
     """The difference of answer and number must be the number."""
-    numbers = chunk.column(NUMBERS.name).to_numpy()
+    numbers = chunk.column(NUMBER).to_numpy()
     wrong = np.flatnonzero(answers - numbers != numbers)
     return [(place, f"expected {numbers[place] + numbers[place]}, found {answers[place]}") for place in wrong.tolist()]
 

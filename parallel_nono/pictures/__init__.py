@@ -1,1 +1,1 @@
-"""Grids and puzzles as pictures."""
+"""Grids and puzzles as pictures, in the terminal and in files; and pictures as puzzles."""

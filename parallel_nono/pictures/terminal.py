@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from ..puzzle import Block, Clue, Grid, Puzzle, letter
-
-OPEN_SHADES = (0xFF8C00, 0xFF00FF, 0x00C8FF, 0x7CFC00)
-"""Shades for open cells: orange, or the first that no colour of the palette comes near."""
+from .shades import blend, channels, open_shade, text_on
 
 CLUE_SHADE = 0x303030
 """Ground of the clue numbers of a black-white puzzle, readable on light and dark terminals."""
-
-NEAR = 90
-"""Two shades closer than this (Euclidean, 0-441) are taken for one another."""
 
 MOST_NAMES = 40
 """Colours that a legend names."""
@@ -65,12 +60,12 @@ def colour_picture(
 
     Two characters make a cell about square. Arguments as for `text_picture`.
     """
-    open_shade = open_colour(puzzle)
+    unknown = open_shade(puzzle.palette)
     shades = [colour.rgb for colour in puzzle.palette]
 
     def shade(row: int, column: int) -> int:
         colour = grid[row][column]
-        return open_shade if colour < 0 else shades[colour]
+        return unknown if colour < 0 else shades[colour]
 
     def cell(row: int, column: int, wide: int) -> str:
         sign = "[]" if (row, column) in marks else " ?" if grid[row][column] < 0 else ""
@@ -81,9 +76,9 @@ def colour_picture(
             return " " * wide
         ground = CLUE_SHADE if puzzle.n_colours == 2 else shades[block.colour]
         crowded = place % 2 and digits == wide  # no space between neighbouring numbers
-        return _paint(str(block.length).rjust(wide), _other_shade(ground) if crowded else ground)
+        return _paint(block.text.rjust(wide), _other_shade(ground) if crowded else ground)
 
-    digits = max((len(str(b.length)) for clue in puzzle.columns for b in clue), default=1)
+    digits = max((len(b.text) for clue in puzzle.columns for b in clue), default=1)
     wide = max(2, digits)
     if clues and (not width or _clue_width(puzzle, coloured=True) + 1 + wide * puzzle.width <= width):
         return "\n".join(map(_merged, _with_clues(puzzle, cell, number, wide, coloured=True)))
@@ -91,10 +86,10 @@ def colour_picture(
         return "\n".join(map(_merged, _strips(puzzle, width // 2 or puzzle.width, lambda r, c: cell(r, c, 2))))
 
     def half_blocks(row: int, column: int) -> str:
-        top = f"\x1b[38;2;{_channels(shade(row, column))}"
+        top = f"\x1b[38;2;{_escape(shade(row, column))}"
         if row + 1 == puzzle.height:
             return f"{top}m▀{RESET}"
-        return f"{top};48;2;{_channels(shade(row + 1, column))}m▀{RESET}"
+        return f"{top};48;2;{_escape(shade(row + 1, column))}m▀{RESET}"
 
     return "\n".join(map(_merged, _strips(puzzle, width, half_blocks, step=2)))
 
@@ -120,14 +115,6 @@ def legend(puzzle: Puzzle, *, colour: bool = False) -> str:
         names.append(f"{sign} {printable(ink.name) or f'#{ink.rgb:06x}'}")
     rest = puzzle.n_colours - len(names)
     return ", ".join(names) + (f" and {rest:,} more" if rest else "")
-
-
-def open_colour(puzzle: Puzzle) -> int:
-    """The shade for open cells: one that stands out from the palette."""
-    inks = [colour.rgb for colour in puzzle.palette]
-    return max(
-        OPEN_SHADES, key=lambda shade: (min(NEAR, *(_distance(shade, ink) for ink in inks)), -OPEN_SHADES.index(shade))
-    )
 
 
 def _with_clues(
@@ -164,8 +151,8 @@ def _strips(puzzle: Puzzle, most: int, cell: Callable[[int, int], str], step: in
 def _block_text(puzzle: Puzzle, block: Block, coloured: bool = False) -> str:
     """`3`, or with its letter `3a` where the colour is not shown otherwise."""
     if coloured or puzzle.n_colours == 2:
-        return str(block.length)
-    return f"{block.length}{letter(block.colour, puzzle.n_colours)}"
+        return block.text
+    return f"{block.text}{letter(block.colour, puzzle.n_colours)}"
 
 
 def _width(puzzle: Puzzle, clue: Clue, coloured: bool) -> int:
@@ -176,14 +163,14 @@ def _clue_width(puzzle: Puzzle, *, coloured: bool = False) -> int:
     return max(_width(puzzle, clue, coloured) for clue in puzzle.rows)
 
 
-def _channels(shade: int) -> str:
-    return f"{shade >> 16};{shade >> 8 & 255};{shade & 255}"
+def _escape(shade: int) -> str:
+    """A shade as the terminal wants it."""
+    return ";".join(map(str, channels(shade)))
 
 
 def _paint(text: str, shade: int) -> str:
     """Text on a ground of this shade, black or white, whichever can be read on it."""
-    ink = 0x000000 if _luminance(shade) > 0.179 else 0xFFFFFF
-    return f"\x1b[38;2;{_channels(ink)};48;2;{_channels(shade)}m{text}{RESET}"
+    return f"\x1b[38;2;{_escape(text_on(shade))};48;2;{_escape(shade)}m{text}{RESET}"
 
 
 def _merged(line: str) -> str:
@@ -201,23 +188,6 @@ def _merged(line: str) -> str:
     return RESET.join(pieces)
 
 
-def _luminance(shade: int) -> float:
-    """Relative luminance as WCAG 2 defines it, 0-1; at 0.179 black and white have the same contrast."""
-
-    def linear(channel: int) -> float:
-        value = channel / 255
-        return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
-
-    return 0.2126 * linear(shade >> 16) + 0.7152 * linear(shade >> 8 & 255) + 0.0722 * linear(shade & 255)
-
-
 def _other_shade(shade: int) -> int:
     """A quarter of the way to white, or to black from a light shade: tells neighbouring numbers apart."""
-    goal = 0 if _luminance(shade) > 0.179 else 255
-    channels = ((shade >> shift & 255) for shift in (16, 8, 0))
-    red, green, blue = (channel + (goal - channel) // 4 for channel in channels)
-    return red << 16 | green << 8 | blue
-
-
-def _distance(one: int, other: int) -> float:
-    return sum(((one >> shift & 255) - (other >> shift & 255)) ** 2 for shift in (16, 8, 0)) ** 0.5
+    return blend(shade, text_on(shade), 0.25)

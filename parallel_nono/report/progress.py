@@ -74,8 +74,8 @@ class Progress:
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in self._summary.outcomes().items())
         left = f"; about {duration(self._left[1])} left" if self._left else ""
         if not outcomes:
-            return f"no puzzle is finished after {duration(monotonic() - self._began)}"
-        return f"{self._summary.n_rows:,} puzzles ({outcomes}), {self._rate():,.0f}/s{left}"
+            return f"no {self._summary.noun} is finished after {duration(monotonic() - self._began)}"
+        return f"{self._summary.n_rows:,} {self._summary.noun}s ({outcomes}), {self._rate():,.0f}/s{left}"
 
     def _screen(self) -> Group:
         from rich.console import Group
@@ -92,7 +92,7 @@ class Progress:
         line.add_row(
             ProgressBar(total=total if known else None, completed=done, width=28, pulse=not known),
             Text(percent),
-            Text(f"{done:,} puzzles"),
+            Text(f"{done:,} {self._summary.noun}s"),
             Text(f"{self._rate():,.0f}/s"),
             Text(left, "dim"),
         )

@@ -38,9 +38,10 @@ ERRORS_SHOWN = 5
 
 
 class Summary:
-    """Counts and times of the rows given to `add`, in any order."""
+    """Counts and times of the rows given to `add`, in any order. `noun`: what one puzzle is called."""
 
-    def __init__(self) -> None:
+    def __init__(self, noun: str = "puzzle") -> None:
+        self.noun = noun
         self.decided: Counter[tuple[str, str]] = Counter()
         self.n_rows = self.n_warnings = self.n_errors = 0
         self._times: list[np.ndarray] = []
@@ -51,9 +52,9 @@ class Summary:
     @classmethod
     def of(cls, out: Path) -> Summary:
         """The summary of a folder of results, a part at a time."""
-        from .parquet import batches
+        from .parquet import batches, read_facts
 
-        summary = cls()
+        summary = cls(read_facts(out).get("noun", "puzzle"))
         for batch in batches(out, COLUMNS):
             summary.add(batch)
         return summary
@@ -147,9 +148,9 @@ def render(
     from ..pictures.terminal import printable
 
     seconds = sum(session.get("seconds", 0.0) for session in sessions)
-    rate = f"  ({summary.n_rows / seconds:,.0f} puzzles/s)" if seconds > 0 and summary.n_rows else ""
+    rate = f"  ({summary.n_rows / seconds:,.0f} {summary.noun}s/s)" if seconds > 0 and summary.n_rows else ""
     console.print()
-    title = f"[bold]{escape(facts.get('run', ''))}[/bold]  {_plural(summary.n_rows, 'puzzle')}"
+    title = f"[bold]{escape(facts.get('run', ''))}[/bold]  {_plural(summary.n_rows, summary.noun)}"
     console.print(f"{title} in {duration(seconds)}{rate}", highlight=False)
     console.print()
     if summary.n_rows:
@@ -165,7 +166,7 @@ def render(
     if summary.heaviest:
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
         table.add_column("  heaviest", justify="right", no_wrap=True)
-        table.add_column("puzzle", overflow="ellipsis", no_wrap=True, max_width=max(16, console.width - 48))
+        table.add_column(summary.noun, overflow="ellipsis", no_wrap=True, max_width=max(16, console.width - 48))
         table.add_column("size", justify="right", no_wrap=True)
         table.add_column("outcome", no_wrap=True)
         table.add_column("stage", no_wrap=True)
@@ -189,7 +190,7 @@ def _outcome_table(summary: Summary) -> Any:
     stages = [s for s in (*STAGES, "") if any(stage == s for _, stage in summary.decided)]
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("  outcome")
-    table.add_column("puzzles", justify="right")
+    table.add_column(f"{summary.noun}s", justify="right")
     table.add_column("", justify="right")
     for stage in stages:
         table.add_column(stage or "-", justify="right")
@@ -234,10 +235,10 @@ def _notes(summary: Summary, sessions: list[dict[str, Any]]) -> list[str]:
         lines += [f"             {text}" for text in skipped[:5]]
         lines += [f"             and {n_skipped - 5:,} more"] if n_skipped > 5 else []
     if summary.n_warnings:
-        lines.append(f"warnings     {_plural(summary.n_warnings, 'puzzle')}: see the column `warnings`")
+        lines.append(f"warnings     {_plural(summary.n_warnings, summary.noun)}: see the column `warnings`")
     invalid = summary.outcomes().get("invalid", 0)
     if invalid:
-        lines.append(f"invalid      {_plural(invalid, 'puzzle')}:")
+        lines.append(f"invalid      {_plural(invalid, summary.noun)}:")
     if summary.errors:
         lines += [
             f"             {message if message.startswith(source) else f'{source} #{index}: {message}'}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..puzzle import Clue
+from ..puzzle import BLOT, Clue
 
 
 def settle(clue: Clue, cells: Sequence[int], n_colours: int) -> list[int] | None:
@@ -15,16 +15,17 @@ def settle(clue: Clue, cells: Sequence[int], n_colours: int) -> list[int] | None
     cells      for each cell the colours it may take, as bits: bit 0 the background, bit c colour c; any palette.
     n_colours  of the palette, the background included.
     Returns    cells like those given, or None when no layout agrees with them.
-    Errors     ValueError if there is no cell, or a block has a length below 1 or a colour outside the palette.
+    Errors     ValueError if there is no cell, or a block has a negative length or a colour outside the palette.
     """
     from ..kernels.line import settle_planes
 
     if not cells:
         raise ValueError("expected a line of at least one cell, found none")
     for length, colour in clue:
-        if length < 1 or not 1 <= colour < n_colours:
+        if length < BLOT or not 1 <= colour < n_colours:
             raise ValueError(
-                f"expected blocks of length 1 and more in colours 1 to {n_colours - 1}, found {length} {colour}"
+                f"expected blocks of length 1 and more, or BLOT, in colours 1 to {n_colours - 1}, "
+                f"found {length} {colour}"
             )
     n = len(cells)
     bits = np.zeros((n_colours, (n + 63) // 64 * 64), np.uint8)

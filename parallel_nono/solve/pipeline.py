@@ -1,26 +1,28 @@
 """A puzzle set through a plan of stages: columns in, columns out, no Python object per puzzle.
 
 Puzzles are grouped into families that share a propagation (black-white or colour; no line over 64 cells, or longer
-ones); each family goes through one jitted call. What that call could not finish for lack of room is solved again by
-itself with more.
+ones and blots); each family goes through one jitted call. What that call could not finish for lack of room is solved
+again by itself with more.
 """
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..attempt import OUTCOMES, Limits, Outcome
+from ..attempt import OUTCOMES, Limits, Outcome, Plan
 from ..kernels import sizes
 from ..kernels.board import (
     CONTRADICTION,
     COUNTS,
     DIRTY,
     FULL_STACK,
+    HARD,
     LATE,
     LEVELS,
     LINES,
@@ -28,6 +30,7 @@ from ..kernels.board import (
     N_BRANCHES,
     N_CONFLICTS,
     N_COUNTS,
+    N_DEPTH,
     N_LINES,
     N_PROBES,
     N_ROUNDS,
@@ -40,17 +43,30 @@ from ..kernels.board import (
     WITNESS,
 )
 from ..kernels.fit import FITS, misfits
-from ..kernels.solve import LINE, LINE_NS, PACK_NS, PROBE, PROBE_NS, SEARCH, SEARCH_NS, Outputs, no_probe, no_search
+from ..kernels.solve import (
+    LINE,
+    LINE_NS,
+    PACK_NS,
+    PROBE,
+    PROBE_NS,
+    SAT,
+    SAT_NS,
+    SEARCH,
+    SEARCH_NS,
+    Outputs,
+    no_probe,
+    no_search,
+)
 from ..kernels.solve import solve as solve_kernel
 from ..puzzleset import Clues, clues_of
 
-STAGES: dict[str, int] = {"line": LINE, "probe": PROBE, "search": SEARCH}
+STAGES: dict[str, int] = {"line": LINE, "probe": PROBE, "search": SEARCH, "sat": SAT}
 """The stages that a plan may name, with their bits in the jitted call; later ones presuppose `line`."""
 
 LINES_ONLY = 1 << LINE
 
-MOST_PROBES = 1 << 16
-"""Probes in the stage of that name; a puzzle that wants more is better served by what comes after."""
+VISITS_AN_ANSWER = 1000
+"""Visits to lines that the search may make for each answer that is counted, before the SAT solver takes over."""
 
 FIRST_LEVELS = 64
 """Levels of search that there is room for at first; what goes deeper starts again with eight times as many."""
@@ -71,7 +87,7 @@ class Results:
 
     outcome, stage  int8, places in attempt.OUTCOMES and attempt.STAGES.
     n_answers       int64, exact where `exhausted`.
-    n_open          int64, cells that lines and probes left open.
+    n_open_lines    int64, cells that lines alone left open;  n_open  int64, cells that lines and probes left open.
     witness         why there is no answer, where lines alone show it; else "".
     *_s             float64, wall seconds.
     cell_starts     int64[n + 1];  cells  uint16[2, cell_starts[-1]]: first and second answer of each puzzle as colour
@@ -84,11 +100,13 @@ class Results:
     stage: np.ndarray
     n_answers: np.ndarray
     exhausted: np.ndarray
+    n_open_lines: np.ndarray
     n_open: np.ndarray
     n_rounds: np.ndarray
     n_lines: np.ndarray
     n_probes: np.ndarray
     n_branches: np.ndarray
+    n_depth: np.ndarray
     n_conflicts: np.ndarray
     pack_s: np.ndarray
     line_s: np.ndarray
@@ -164,12 +182,13 @@ def propagation_of(colour: bool, wide: bool, order: str = "sweep") -> Any:
     return propagate_narrow
 
 
-def stage_bits(plan: tuple[str, ...]) -> int:
+def stage_bits(plan: Plan) -> int:
     """The stages of a plan as bits. Errors: ValueError naming an unknown or misplaced stage."""
-    places = [list(STAGES).index(name) if name in STAGES else -1 for name in plan]
-    if not plan or plan[0] != "line" or -1 in places or places != sorted(set(places)):
-        raise ValueError(f"expected a plan like {', '.join(STAGES)} that begins with line, found {', '.join(plan)}")
-    return sum(1 << STAGES[name] for name in plan)
+    names = plan.stages
+    places = [list(STAGES).index(name) if name in STAGES else -1 for name in names]
+    if not names or names[0] != "line" or -1 in places or places != sorted(set(places)):
+        raise ValueError(f"expected a plan like {', '.join(STAGES)} that begins with line, found {', '.join(names)}")
+    return sum(1 << STAGES[name] for name in names)
 
 
 def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = None) -> Results:
@@ -190,9 +209,10 @@ def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = 
         status=np.zeros(n, np.int8),
         stage=np.zeros(n, np.int8),
         found=np.zeros(n, np.int64),
+        lined=np.zeros(n, np.int64),
         left=np.zeros(n, np.int64),
         counts=np.zeros((n, N_COUNTS), np.int64),
-        times=np.zeros((n, 4), np.int64),
+        times=np.zeros((n, 5), np.int64),
         starts=starts,
         cells=np.zeros((2, starts[-1]), np.uint16),
     )
@@ -205,7 +225,7 @@ def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = 
         out.cells[0, starts[p] : starts[p + 1]] = OPEN_CELL
     valid = heights > 0
     ready = valid & (verdict == FITS)
-    colour, wide = clues.n_colours > 2, np.maximum(heights, widths) > NARROW
+    colour, wide = clues.n_colours > 2, run.blotted | (np.maximum(heights, widths) > NARROW)
     for is_wide in (False, True):
         for is_colour in (False, True):
             order = np.flatnonzero(ready & (colour == is_colour) & (wide == is_wide))
@@ -224,7 +244,8 @@ def _line_name(line: int, height: int) -> str:
 def _misfit(verdict: int, first: int, second: int, height: int) -> str:
     if verdict >= 0:
         return f"{_line_name(verdict, height)}: the clue needs {first} cells, the line has {second}"
-    return f"colour {-1 - verdict}: the rows hold {first} cells, the columns {second}"
+    rows, columns = (f"at least {-count}" if count < 0 else str(count) for count in (first, second))
+    return f"colour {-1 - verdict}: the rows hold {rows} cells, the columns {columns}"
 
 
 class _Run:
@@ -236,17 +257,20 @@ class _Run:
         self.clues, self.out, self.limits, self.bits, self.stop = clues, out, limits, bits, stop
         self.witness = witness
         self.aborted = False
+        self.blotted = np.zeros(len(clues.heights), bool)
         self.answers: dict[int, np.ndarray] = {}
         for array in (clues.blocks, clues.lengths, clues.colours):
             array.flags.writeable = False  # one compiled version, whoever made the arrays
 
     def misfits(self) -> tuple[np.ndarray, np.ndarray]:
+        """See kernels.fit.misfits: verdict, numbers."""
         clues, n = self.clues, len(self.clues.heights)
         verdict, numbers = np.empty(n, np.int64), np.zeros((n, 2), np.int64)
-        sums = np.zeros(int(clues.n_colours.max(initial=0)) + 1, np.int64)
+        sums = np.zeros((2, int(clues.n_colours.max(initial=0)) + 1), np.int64)
         misfits(
-            clues.heights, clues.widths, clues.lines, clues.blocks, clues.lengths, clues.colours, sums, verdict, numbers
-        )
+            clues.heights, clues.widths, clues.lines, clues.blocks, clues.lengths, clues.colours,
+            sums, verdict, numbers, self.blotted,
+        )  # fmt: skip
         return verdict, numbers
 
     def family(self, order: np.ndarray, colour: bool, wide: bool) -> None:
@@ -267,7 +291,7 @@ class _Run:
         for p in order[self.out.status[order] == FULL_STACK]:
             self.alone(p, 8 * FIRST_LEVELS, wanted)
         if self.limits.answers > 2:
-            for p in order[self.out.found[order] > 2]:
+            for p in order[(self.out.found[order] > 2) & (self.out.stage[order] != SAT)]:
                 keep = min(int(self.out.found[p]), self.limits.answers, MOST_KEPT)
                 cells = slice(self.out.starts[p], self.out.starts[p + 1])
                 more = np.zeros((keep - 2, cells.stop - cells.start), np.uint16)
@@ -298,24 +322,66 @@ class _Run:
                 self.witness[order[0]] = f"needs {(n_words + n_numbers) * 8 / 2**30:.1f} GiB of memory to work in"
             return
         numbers[STOP] = self.stop.ctypes.data
-        done = solve_kernel(
-            _deep.search,
-            _deep.probe,
-            self.propagate,
-            order,
-            *clues,
-            scratch,
-            words,
-            numbers,
-            out,
-            np.zeros((0, 0), np.uint16) if more is None else more,
-            self.bits,
-            wanted,
-            min(int(self.limits.seconds * 1e9), int(NO_END)),
-            MOST_PROBES,
-            NO_END,
-        )
-        self.aborted |= done < len(order)
+        plan, no_end = self.limits.plan, int(NO_END)
+        visits = plan.visits + VISITS_AN_ANSWER * max(wanted - 2, 0) if plan.visits else no_end
+        while len(order) and not self.aborted:
+            done = solve_kernel(
+                _deep.search,
+                _deep.probe,
+                self.propagate,
+                order,
+                *clues,
+                scratch,
+                words,
+                numbers,
+                out,
+                np.zeros((0, 0), np.uint16) if more is None else more,
+                self.bits,
+                wanted,
+                min(int(self.limits.seconds * 1e9), no_end),
+                plan.probes or no_end,
+                visits if self.bits & 1 << SAT else no_end,
+            )
+            if done and out.status[order[done - 1]] == HARD:
+                self.hard(order[done - 1], scratch, words, wanted)
+            else:
+                self.aborted |= done < len(order)
+            order = order[done:]
+
+    def hard(self, p: int, scratch: int, words: np.ndarray, wanted: int) -> None:
+        """What the kernel left open of a puzzle, to the SAT solver; its planes are in words (see kernels.solve)."""
+        from . import sat
+
+        out, limits = self.out, self.limits
+        sat.compile_first(self.clues, int(p), scratch, words)
+        began, spent = perf_counter_ns(), int(out.times[p].sum())
+        cells = slice(out.starts[p], out.starts[p + 1])
+        known = out.cells[0, cells] if out.found[p] else None
+        keep = min(limits.answers, MOST_KEPT)
+        out.stage[p] = SAT
+        if limits.plan.encoding == "plain" and not self.blotted[p]:
+            from .plain_cnf import plain_problem
+
+            problem = plain_problem(self.clues, int(p), limits, out.cells[0, cells] if known is None else None)
+        else:
+            problem = sat.problem_of(self.clues, int(p), scratch, words, limits, known)
+        if isinstance(problem, int):
+            out.status[p] = SPENT
+            self.witness[p] = f"the SAT solver needs about {problem} MiB, more than the {limits.memory_mib} it may take"
+            return
+        left = limits.seconds - (spent + perf_counter_ns() - began) * 1e-9
+        decision = sat.decide(problem, limits, wanted, max(keep, 2), left, lambda: bool(self.stop[0]))
+        for place, answer in enumerate(decision.answers[:2]):
+            out.cells[place, cells] = answer
+        if keep > 2 and len(decision.answers) > 2:
+            self.answers[int(p)] = decision.answers[:keep]
+        out.found[p] = max(int(out.found[p]), decision.found)
+        out.counts[p, N_CONFLICTS - COUNTS] += decision.conflicts
+        out.status[p] = {"exhausted": CONTRADICTION, "enough": SOLVED, "memory": SPENT}.get(decision.ending, LATE)
+        if decision.ending == "memory":
+            self.witness[p] = f"the SAT solver took more than {limits.memory_mib} MiB"
+        self.aborted |= decision.ending == "stopped"
+        out.times[p, SAT_NS] = perf_counter_ns() - began
 
     def sizes(self, order: np.ndarray, levels: int) -> tuple[int, int, int]:
         """Scratch words, words and numbers that the largest of these puzzles needs (see kernels.board)."""
@@ -352,6 +418,8 @@ class _Run:
             n = np.repeat([width, height], [height, width])
             size = (n + 63) >> 6
             need = sizes.line_scratch(int(clues.n_colours[p]), np.diff(blocks), n - cells, size)
+            if not clues.lengths[blocks[0] : blocks[-1]].all():
+                need = np.maximum(need, sizes.blot_scratch(int(clues.n_colours[p]), np.diff(blocks), size))
             most = max(most, int(need.max()) + ((height + 63) >> 6) + ((width + 63) >> 6))
         return most
 
@@ -376,17 +444,19 @@ class _Run:
             stage=out.stage,
             n_answers=found,
             exhausted=exhausted,
+            n_open_lines=np.maximum(out.lined, 0),
             n_open=np.maximum(out.left, 0),
             n_rounds=count(N_ROUNDS),
             n_lines=count(N_LINES),
             n_probes=count(N_PROBES),
             n_branches=count(N_BRANCHES),
+            n_depth=count(N_DEPTH),
             n_conflicts=count(N_CONFLICTS),
             pack_s=seconds[:, PACK_NS],
             line_s=seconds[:, LINE_NS],
             probe_s=seconds[:, PROBE_NS],
             search_s=seconds[:, SEARCH_NS],
-            sat_s=np.zeros(n),
+            sat_s=seconds[:, SAT_NS],
             solve_s=seconds.sum(axis=1),
             witness=self.witness,
             cell_starts=out.starts,

@@ -1,7 +1,9 @@
-"""Plans: which stages run, in which order. A plan is a TOML file; the shipped ones are known by their names.
+"""Plans: which stages run, and how far. A plan is a TOML file; the shipped ones are known by their names.
 
 about = "Lines alone."
 stages = ["line"]
+
+Beside these two a file may set `probes`, `visits`, `encoding`, `hints` and `solvers`, see `attempt.Plan`.
 """
 
 from __future__ import annotations
@@ -9,11 +11,14 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
+from typing import Any
+
+from ..attempt import Plan
 
 FOLDER = Path(__file__).parent.parent / "plans"
 
 
-CHOICES = ("line", "probe", "search")
+CHOICES = ("line", "probe", "search", "sat")
 """What a plan may name, in this order; the keys of `pipeline.STAGES`, which costs seconds to import uncompiled."""
 
 
@@ -26,8 +31,11 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def load_plan(name_or_path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The stages of a shipped plan by its name, or of a plan file by its path (anything with a dot or a slash).
+ENCODINGS = ("order", "plain")
+
+
+def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
+    """A shipped plan by its name, or one in a file by its path (anything with a dot or a slash).
 
     Errors: InvalidPlan.
     """
@@ -43,17 +51,37 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> tuple[str, ...]:
         raise InvalidPlan(f"{path}: can't be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidPlan(f"{path}: expected TOML, found something else: {error}") from error
-    unknown = sorted(document.keys() - {"about", "stages"})
+    plan = Plan()
+    expected: dict[str, tuple[str, bool]] = {"about": ("a sentence", isinstance(document.get("about", ""), str))}
+    stages, solvers = document.get("stages"), document.get("solvers", plan.solvers)
+    order = f"line, then others in the order {', '.join(CHOICES)}"
+    expected["stages"] = order, isinstance(stages, list) and _in_order(stages)
+    for name in ("probes", "visits"):
+        number = document.get(name, 0)
+        expected[name] = "a whole number from 0 on", type(number) is int and number >= 0
+    encoding = document.get("encoding", plan.encoding)
+    expected["encoding"] = " or ".join(ENCODINGS), encoding in ENCODINGS
+    expected["hints"] = "true or false", isinstance(document.get("hints", True), bool)
+    expected["solvers"] = _solvers(solvers)
+    unknown = sorted(document.keys() - expected.keys())
     if unknown:
-        raise InvalidPlan(f"{path}: expected the keys `about` and `stages`, found `{unknown[0]}`")
-    stages = document.get("stages")
-    if not isinstance(stages, list) or not _in_order(stages):
-        order = ", ".join(CHOICES)
-        raise InvalidPlan(f"{path}: stages: expected line, then others in the order {order}, found {stages!r}")
-    return tuple(stages)
+        raise InvalidPlan(f"{path}: expected the keys {', '.join(expected)}, found `{unknown[0]}`")
+    for key, (what, holds) in expected.items():
+        if not holds:
+            raise InvalidPlan(f"{path}: {key}: expected {what}, found {document.get(key)!r}")
+    chosen: dict[str, Any] = {key: value for key, value in document.items() if key != "about"}
+    return Plan(**chosen | {"stages": tuple(stages), "solvers": tuple(solvers)})
 
 
-def _in_order(stages: list[object]) -> bool:
+def _solvers(names: object) -> tuple[str, bool]:
+    """What is expected of the key `solvers`, and whether it is met."""
+    from .prover import ENTRY, SOLVERS
+
+    expected = f"a list of {', '.join(SOLVERS)}, each alone or followed by `:SEED`, `:free` or both"
+    return expected, isinstance(names, list | tuple) and bool(names) and all(ENTRY.fullmatch(str(n)) for n in names)
+
+
+def _in_order(stages: list[Any]) -> bool:
     """Whether a plan begins with the first of CHOICES and goes on in their order, each at most once."""
     places = [CHOICES.index(str(name)) if name in CHOICES else -1 for name in stages]
     return places[:1] == [0] and places == sorted(set(places))

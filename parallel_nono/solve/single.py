@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..puzzle import Grid, Puzzle
 from ..puzzleset import set_of
 from .pipeline import OPEN_CELL, Results, solve_set
 
-COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_conflicts", "n_open")
+COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts", "n_open_lines", "n_open")
 SECONDS = ("line_s", "probe_s", "search_s", "sat_s", "solve_s")
 
 
@@ -54,8 +55,8 @@ def _known(puzzle: Puzzle, results: Results, limits: Limits, abort: np.ndarray |
     shape = (puzzle.height, puzzle.width)
     if results.n_answers[0] == 0:
         return _grid(results.cells[0], shape)
-    plan = tuple(name for name in limits.plan if name in ("line", "probe"))
-    again = solve_set(set_of([puzzle]), Limits(limits.seconds, limits.answers, 0, plan), abort)
+    plan = replace(limits.plan, stages=tuple(name for name in limits.plan.stages if name in ("line", "probe")))
+    again = solve_set(set_of([puzzle]), replace(limits, count=0, plan=plan), abort)
     return _grid(again.cells[0], shape)
 
 

@@ -1,0 +1,261 @@
+"""`pnono cnf`: puzzles as clauses for a SAT solver, and what the solver answers as a picture."""
+
+from __future__ import annotations
+
+import sys
+import time
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .common import (
+    Colours,
+    FormatName,
+    Number,
+    When,
+    coloured,
+    complain,
+    counted,
+    puzzles,
+    say,
+    say_if_compiling,
+    width,
+)
+from .exits import Code, Failure, writing
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..puzzle import Grid, Puzzle
+    from ..solve.dimacs import Formula, SolverOutput
+
+STDIN = STDOUT = "-"
+
+
+class Encoding(StrEnum):
+    """How a puzzle becomes clauses."""
+
+    PLAIN = "plain"
+    ORDER = "order"
+
+
+def cnf(
+    source: Annotated[str, typer.Argument(metavar="FILE", help="File of the puzzle, or - for standard input.")],
+    out: Annotated[str, typer.Option(metavar="CNF", help="Write the formula to this file, or - for output.")] = "",
+    answer: Annotated[str, typer.Option(metavar="OUTPUT", help="What a solver answered: a file, or -.")] = "",
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OUTPUT", help="An answer that is known: ask for another one. May be repeated."),
+    ] = None,
+    encoding: Annotated[Encoding, typer.Option(help="Which clauses.")] = Encoding.PLAIN,
+    lines: Annotated[bool, typer.Option("--lines", help="Say in the formula what rows and columns decide.")] = False,
+    log: Annotated[bool, typer.Option("--log", help="Solve it as it stands, with the log lines of apsnono.")] = False,
+    seconds: Annotated[float, typer.Option(min=0.0, help="Time for one puzzle with --log.")] = 60.0,
+    number: Number = 0,
+    format_name: FormatName = "",
+    colour: Colours = When.AUTO,
+) -> None:
+    """Write a puzzle as clauses for a SAT solver (DIMACS), or read back what the solver answered.
+
+    Without --out, --answer and --log the size of the formula is shown.
+
+    Encoding plain: a variable for each cell (and ink) and for each place of each block, and five rules; large, but
+    published figures are about it. Encoding order: what the solver of pnono itself uses, several times smaller.
+
+    An answer is read from the output of a solver (`s SATISFIABLE`, `v` lines) or from a result file of MiniSat, and
+    checked against the clues. Give the same --encoding and --lines as for --out: the variables are numbered by them.
+
+    Run the solver yourself; only --log uses the one that comes with pnono (CaDiCaL).
+
+    \b
+    pnono cnf hook.non
+    pnono cnf hook.non --out hook.cnf
+    pnono cnf hook.non --answer hook.out
+    pnono cnf hook.non --exclude hook.out --out second.cnf
+
+    \b
+    Exit codes: 0 written, or a right answer; 1 the solver found none, or a wrong one; 3 the puzzle or the answer
+    can't be read, or the formula is too large; 4 the solver did not decide; 74 CNF can't be written.
+    """
+    from ..puzzle import InvalidPuzzle
+    from ..solve.dimacs import InvalidOutput
+
+    if sum(map(bool, (out, answer, log))) > 1:
+        raise Failure(Code.USAGE, "expected one of --out, --answer and --log, found several")
+    if log and (lines or exclude or encoding is not Encoding.PLAIN):
+        raise Failure(Code.USAGE, "--log: expected the plain encoding as it stands, found other options")
+    found = list(puzzles(source, format_name, number))
+    if (out or answer or exclude) and len(found) > 1:
+        raise Failure(Code.USAGE, f"{source}: expected one puzzle, found {len(found)}: choose with --number")
+    say_if_compiling()
+    code = Code.FINE
+    for puzzle in found:
+        if isinstance(puzzle, InvalidPuzzle):
+            complain(puzzle)
+            code = Code.INVALID
+            continue
+        try:
+            done = _log(puzzle, seconds) if log else _do(puzzle, encoding, lines, exclude or [], answer, out, colour)
+        except InvalidOutput as error:
+            complain(error)
+            done = Code.INVALID
+        except InvalidPuzzle as error:  # it is one, but has no such formula
+            complain(f"{puzzle.source}: {error}")
+            done = Code.INVALID
+        code = max(code, done)
+    if code:
+        raise typer.Exit(code)
+
+
+def _do(
+    puzzle: Puzzle, encoding: Encoding, lines: bool, exclude: list[str], answer: str, out: str, colour: When
+) -> Code:
+    """Build the formula and do with it what was asked."""
+    formula = _formula(puzzle, encoding, lines)
+    excluded = [_answer(formula, puzzle, place) for place in exclude]
+    if answer:
+        return _show(formula, puzzle, answer, excluded, coloured(colour))
+    for grid in excluded:
+        formula = formula.excluding(grid)
+    if out:
+        _write(formula, puzzle, out)
+    else:
+        _describe(formula, puzzle)
+    return Code.FINE
+
+
+def _name(puzzle: Puzzle) -> str:
+    return puzzle.name or f"{puzzle.source} #{puzzle.index}"
+
+
+def _formula(puzzle: Puzzle, encoding: Encoding, lines: bool) -> Formula:
+    from ..solve.dimacs import order_formula, plain_formula
+
+    known = _known(puzzle) if lines else None
+    return plain_formula(puzzle, known) if encoding is Encoding.PLAIN else order_formula(puzzle, known)
+
+
+def _known(puzzle: Puzzle) -> np.ndarray:
+    """What rows and columns decide: uint16[cells], colour indices row by row, 65535 for an open cell."""
+    from ..attempt import Limits, Plan
+    from ..puzzleset import set_of
+    from ..solve import solve_set
+
+    return solve_set(set_of([puzzle]), Limits(plan=Plan(("line",)))).cells[0]
+
+
+def _describe(formula: Formula, puzzle: Puzzle) -> None:
+    sizes = (counted(formula.n_variables, "variable"), counted(formula.n_clauses, "clause"))
+    say(f"{_name(puzzle)}: {formula.encoding}, {', '.join(sizes)}, {counted(formula.n_literals, 'literal')}")
+    for kind, count in formula.kinds.items():
+        if count:
+            say(f"{count:>12,}  {kind}")
+
+
+def _write(formula: Formula, puzzle: Puzzle, out: str) -> None:
+    from ..solve.dimacs import dimacs
+
+    parts = dimacs(formula, f"{_name(puzzle)}, {puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours")
+    if out == STDOUT:
+        for part in parts:
+            sys.stdout.buffer.write(part)
+        return
+    with writing(out), open(out, "wb") as file:
+        file.writelines(parts)
+    sizes = f"{counted(formula.n_variables, 'variable')}, {counted(formula.n_clauses, 'clause')}"
+    say(f"{_name(puzzle)}: {formula.encoding}, {sizes} in {out}")
+
+
+def _place(name: str) -> str:
+    return "standard input" if name == STDIN else name
+
+
+def _output(formula: Formula, name: str) -> SolverOutput:
+    from ..solve.dimacs import read_output
+
+    if name == STDIN:
+        return read_output(sys.stdin, _place(name), formula.n_variables)
+    with open(name, encoding="utf-8", errors="replace") as file:
+        return read_output(file, name, formula.n_variables)
+
+
+def _answer(formula: Formula, puzzle: Puzzle, name: str) -> Grid:
+    """The right answer that a solver gave. Errors: InvalidOutput, also for a wrong one."""
+    from ..check import check
+    from ..solve.dimacs import SATISFIABLE, InvalidOutput, grid_of
+
+    output, place = _output(formula, name), _place(name)
+    if output.verdict != SATISFIABLE:
+        raise InvalidOutput(f"{place}: expected an answer, found the verdict {output.verdict}")
+    grid = grid_of(formula, output.values, place)
+    complaint = check(puzzle, grid)
+    if complaint is not None:
+        raise InvalidOutput(f"{place}: expected an answer that obeys the clues, found a wrong one: {complaint}")
+    return grid
+
+
+def _show(formula: Formula, puzzle: Puzzle, name: str, excluded: list[Grid], paint: bool) -> Code:
+    """Print what a solver answered, and whether it is right."""
+    from ..check import check
+    from ..pictures.terminal import colour_picture, legend, text_picture
+    from ..solve.dimacs import UNKNOWN, UNSATISFIABLE, grid_of
+
+    output = _output(formula, name)
+    if output.verdict == UNKNOWN:
+        say(f"{_name(puzzle)}: undecided, says the solver; that proves nothing")
+        return Code.UNDECIDED
+    if output.verdict == UNSATISFIABLE:
+        besides = f" but the {counted(len(excluded), 'answer')} excluded" if excluded else ""
+        say(f"{_name(puzzle)}: no answer{besides}, says the solver")
+        return Code.NO
+    grid = grid_of(formula, output.values, _place(name))
+    complaint = check(puzzle, grid)
+    if complaint is None and grid in excluded:
+        complaint = "it is one of those excluded"
+    picture = colour_picture if paint else text_picture
+    print(picture(puzzle, grid, width=width()))
+    if legend(puzzle):
+        print(legend(puzzle, colour=paint))
+    say(f"{_name(puzzle)}: {f'wrong: {complaint}' if complaint else 'right: every line shows its clue'}")
+    return Code.NO if complaint else Code.FINE
+
+
+def _log(puzzle: Puzzle, seconds: float) -> Code:
+    """Hand the plain clauses to CaDiCaL and print what apsnono would, times as the shell's `time` gives them."""
+    from ..attempt import Limits
+    from ..kernels.plain_cnf import N_KINDS, VARIABLES
+    from ..pictures.terminal import printable
+    from ..puzzleset import clues_of, set_of
+    from ..solve.plain_cnf import plain_counts, plain_problem
+    from ..solve.sat import decide
+
+    print(f"======== {printable(puzzle.source)} ========")
+    print("Start read data.")
+    print(f"{1 + puzzle.height + puzzle.width} lines were read")
+    clues, limits = clues_of(set_of([puzzle])), Limits(seconds, answers=1)
+    counts = plain_counts(clues, 0)
+    print("Solver started.")
+    print(f"vars = {counts[VARIABLES]} Clauses = {counts[:N_KINDS].sum()}", flush=True)
+    began = (time.perf_counter(), *_cpu())
+    problem = plain_problem(clues, 0, limits)
+    if isinstance(problem, int):
+        raise Failure(Code.UNDECIDED, f"the SAT solver needs about {problem:,} MiB, more than {limits.memory_mib:,}")
+    found = decide(problem, limits, 1, 1, seconds, lambda: False)
+    ended = (time.perf_counter(), *_cpu())
+    none = found.exhausted and not found.found
+    print("SATISFIABLE" if found.found else "UNSATISFIABLE" if none else "UNKNOWN")
+    print("pnono finished.")
+    for name, first, last in zip(("real", "user", "sys"), began, ended, strict=True):
+        minutes, rest = divmod(last - first, 60)
+        print(f"{name}    {minutes:.0f}m{rest:.3f}s")
+    return Code.FINE if found.found else Code.NO if none else Code.UNDECIDED
+
+
+def _cpu() -> tuple[float, float]:
+    """Seconds of processor time, user and system, of this process and of those that it started."""
+    import psutil
+
+    here = psutil.Process()
+    times = [here.cpu_times(), *(child.cpu_times() for child in here.children(recursive=True))]
+    return sum(t.user + t.children_user for t in times), sum(t.system + t.children_system for t in times)

@@ -1,0 +1,337 @@
+"""`pnono draw`: puzzles, answers and the steps of a solving as pictures; and the pictures of `solve` and `run`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .common import FormatName, Number, complain, counted, parse_plan, patiently, puzzles, say, say_if_compiling
+from .convert import file_name, save
+from .exits import Code, Failure, writing
+
+if TYPE_CHECKING:
+    from ..attempt import Limits, Outcome
+    from ..pictures.frames import Frame
+    from ..pictures.lattice import Look
+    from ..pictures.sheets import Sheet
+    from ..puzzle import Puzzle
+
+MOST_FRAMES = 2000
+"""Frames of a solving; of more, so many are shown."""
+
+SMALLEST_CLUE_MM = 2.0
+"""Cells whose clues are hard to read on paper."""
+
+
+class Kind(StrEnum):
+    """Files that a picture can become; the endings are the names."""
+
+    PNG = "png"
+    SVG = "svg"
+    PDF = "pdf"
+    GIF = "gif"
+
+
+class Show(StrEnum):
+    """What is drawn; `auto`: steps into a GIF, puzzles into a PDF, else answers."""
+
+    AUTO = "auto"
+    PUZZLE = "puzzle"
+    ANSWER = "answer"
+    GOAL = "goal"
+    STEPS = "steps"
+
+
+class Every(StrEnum):
+    """When there is a new picture of the solving."""
+
+    ROUND = "round"
+    LINE = "line"
+    CELL = "cell"
+
+
+class Paper(StrEnum):
+    """Sizes of pages."""
+
+    A4 = "a4"
+    A3 = "a3"
+    LETTER = "letter"
+
+
+def draw(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A file, a folder, an archive, or - for standard input.")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="A file, or a folder (one file a puzzle).")],
+    to: Annotated[Kind | None, typer.Option(help="Kind of file; else by the ending of OUT, or png.")] = None,
+    show: Annotated[
+        Show, typer.Option(help="What to draw; auto: steps into a GIF, puzzles into a PDF, else answers.")
+    ] = Show.AUTO,
+    scale: Annotated[int, typer.Option(min=0, max=1000, help="Pixels to a cell; 0: what fits a screen.")] = 0,
+    clues: Annotated[bool, typer.Option(help="With the clues, where they can be read.")] = True,
+    lines: Annotated[bool, typer.Option(help="With lines between the cells, bold ones each five.")] = True,
+    every: Annotated[Every, typer.Option(help="Steps: a picture after each of these.")] = Every.LINE,
+    delay: Annotated[float, typer.Option(min=0.0, help="GIF: seconds that a picture stays.")] = 0.2,
+    hold: Annotated[float, typer.Option(min=0.0, help="GIF: seconds that the last picture stays.")] = 2.0,
+    paper: Annotated[Paper, typer.Option(help="PDF: size of the pages.")] = Paper.A4,
+    per_page: Annotated[int, typer.Option(min=0, max=100, help="PDF: puzzles on a page; 0: as are readable.")] = 0,
+    answers: Annotated[bool, typer.Option(help="PDF of puzzles: with the answers behind.")] = False,
+    plan: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Stages of the solver: default, lines-only, fast, or a TOML file.")
+    ] = "default",
+    seconds: Annotated[float, typer.Option(min=0.0, help="Time to solve one puzzle.")] = 60.0,
+    number: Number = 0,
+    format_name: FormatName = "",
+) -> None:
+    """Draw the puzzles of IN: PNG, SVG, PDF to print, or the solving as an animated GIF.
+
+    Open cells are orange. Where there are several answers, a cell in which the first two differ shows both colours in
+    a frame; so does, with --show goal, a cell in which the goal breaks with the only answer.
+
+    Steps go line by line in rounds, as people solve: every row and column against what the last round left. Where
+    lines stall, cells are probed; what only a search can tell comes last. Into a folder they go as one picture each.
+    The same command gives the same bytes.
+
+    \b
+    pnono draw hook.non hook.png
+    pnono draw hook.non hook.gif --every round --delay 0.5
+    pnono draw hook.non steps/ --show steps
+    pnono draw set.xml book.pdf --answers --per-page 4
+    pnono draw datasets/icon.non pictures/ --to svg --show puzzle
+    pnono draw stuck.non stuck.png --plan lines-only
+    pnono draw heart.non heart.png --scale 1 --no-clues
+
+    \b
+    Exit codes: 0 all drawn; 3 a puzzle can't be read or not be drawn like that; 74 OUT can't be written.
+    """
+    from ..attempt import Limits
+    from ..pictures.lattice import Look
+    from ..puzzle import InvalidPuzzle
+
+    album = Album(out, to, Look(clues, lines), scale)
+    if show is Show.AUTO:
+        show = {Kind.GIF: Show.STEPS, Kind.PDF: Show.PUZZLE}.get(album.kind, Show.ANSWER)
+    if (album.kind is Kind.GIF) != (show is Show.STEPS) and not (show is Show.STEPS and album.kind is Kind.PNG):
+        raise Failure(
+            Code.USAGE, f"expected steps as GIF or PNG, and nothing else as GIF, found {show} as {album.kind}"
+        )
+    if show is Show.STEPS and album.kind is Kind.PNG and not album.is_folder:
+        raise Failure(Code.USAGE, f"{out}: expected a folder for the steps (`{out}/`)")
+    album.book = Book(paper.value, per_page)
+    limits = Limits(seconds, plan=parse_plan(plan))
+    say_if_compiling()
+    broken = False
+    for puzzle in puzzles(source, format_name, number):
+        try:
+            if isinstance(puzzle, InvalidPuzzle):
+                raise puzzle
+            album.check(puzzle)
+            if show is Show.STEPS:
+                album.add_steps(puzzle, _moments(puzzle, limits, every.value), delay, hold)
+            else:
+                sheet, note = _sheet(puzzle, show, limits)
+                album.add(sheet, _sheet(puzzle, Show.ANSWER, limits)[0] if answers and show is Show.PUZZLE else None)
+                if note:
+                    say(f"{sheet.title}: {note}")
+        except InvalidPuzzle as error:
+            complain(error)
+            broken = True
+    album.finish()
+    if broken:
+        raise typer.Exit(Code.INVALID)
+
+
+def _sheet(puzzle: Puzzle, show: Show, limits: Limits) -> tuple[Sheet, str]:
+    """What is drawn of a puzzle, and what is to be said about it. Errors: InvalidPuzzle if there is no such thing."""
+    from ..attempt import Outcome
+    from ..pictures.sheets import Sheet, array_of, decided
+    from ..puzzle import InvalidPuzzle
+
+    if show is Show.PUZZLE:
+        return Sheet(puzzle), ""
+    if show is Show.GOAL and puzzle.goal is None:
+        raise InvalidPuzzle(f"{puzzle.source}: expected a goal in the file, found none in {puzzle.name!r}")
+    sheet, outcome = patiently(decided, puzzle, limits)
+    if show is Show.GOAL:
+        assert puzzle.goal is not None
+        only = sheet.cells if outcome is Outcome.UNIQUE else None
+        sheet = Sheet(puzzle, array_of(puzzle.goal), only)
+        return sheet, f"{counted(sheet.n_differing, 'cell')} of the goal are wrong" if sheet.n_differing else ""
+    return sheet, _note(sheet, outcome)
+
+
+def _note(sheet: Sheet, outcome: Outcome) -> str:
+    """What a picture of an answer that is not the only one is to be said about."""
+    from ..attempt import Outcome
+
+    assert sheet.cells is not None
+    n_open = counted(int((sheet.cells < 0).sum()), "cell")
+    match outcome:
+        case Outcome.MULTIPLE:
+            return f"several answers: the first two differ in {counted(sheet.n_differing, 'cell')}"
+        case Outcome.CONTRADICTION:
+            return f"no answer: {n_open} open"
+        case Outcome.STALLED | Outcome.TIMEOUT:
+            return f"{outcome}: {n_open} open"
+        case _:
+            return ""
+
+
+def _moments(puzzle: Puzzle, limits: Limits, every: Any) -> Sequence[Frame]:
+    """The frames of the solving; says so where they are too many to show all."""
+    from ..attempt import Outcome
+    from ..pictures.frames import frames, thinned
+    from ..solve import solve
+    from ..solve.trace import trace
+
+    result = patiently(solve, puzzle, limits)
+    answer = result.answers[0] if result.outcome is Outcome.UNIQUE else None
+    moments = list(frames(puzzle, trace(puzzle, answer, "probe" in limits.plan.stages), every))
+    if len(moments) > MOST_FRAMES:
+        say(f"{puzzle.name}: {MOST_FRAMES:,} of {len(moments):,} frames are kept")
+    return thinned(moments, MOST_FRAMES)
+
+
+class Book:
+    """The puzzles of a PDF, which comes when all are there."""
+
+    def __init__(self, paper: str = "a4", per_page: int = 0) -> None:
+        self.paper, self.per_page = paper, per_page
+        self.sheets: list[Sheet] = []
+        self.answers: list[Sheet] = []
+
+
+class Album:
+    """Pictures on their way to `out`: a file for one puzzle (a PDF takes all), or a folder with a file for each.
+
+    to  the kind of file; None: as `out` ends, or PNG.
+    """
+
+    def __init__(self, out: str, to: Kind | None, look: Look, scale: int = 0) -> None:
+        self.out, self.look, self.scale = out, look, scale
+        self.is_folder = out.endswith(os.sep) or os.path.isdir(out)
+        ending = Path(out).suffix[1:].lower()
+        kinds = [kind.value for kind in Kind]
+        if to is None and not self.is_folder and ending not in kinds:
+            raise Failure(
+                Code.USAGE, f"{out}: expected an ending or a --to of {', '.join(kinds)}, or a folder (`{out}/`)"
+            )
+        self.kind = to or (Kind.PNG if self.is_folder else Kind(ending))
+        self.book = Book()
+        self.taken: set[str] = set()
+        self.written = 0
+        if self.is_folder:
+            with writing(out):
+                Path(out).mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def of_answers(cls, out: str) -> Album:
+        """An album that needs nothing but a place. Errors: Failure."""
+        from ..pictures.lattice import Look
+
+        album = cls(out, None, Look())
+        if album.kind is Kind.GIF:
+            raise Failure(Code.USAGE, f"{out}: expected png, svg, pdf or a folder, found gif (see `pnono draw`)")
+        return album
+
+    def check(self, puzzle: Puzzle) -> None:
+        """Before it is solved. Errors: InvalidPuzzle if a puzzle is too large for such a picture."""
+        from ..pictures import pdf, raster, svg
+
+        match self.kind:
+            case Kind.PDF:
+                pdf.check_size(puzzle)
+            case Kind.SVG:
+                svg.check_size(puzzle, self.look)
+            case _:
+                raster.fitted(puzzle, self.look, self.scale)
+
+    def add(self, sheet: Sheet, answer: Sheet | None = None) -> None:
+        """Draw one puzzle. Errors: InvalidPuzzle if it can't be drawn like that; Failure."""
+        from ..pictures.raster import png
+        from ..pictures.svg import svg
+
+        self.check(sheet.puzzle)
+        path = self._path(sheet.puzzle)
+        if self.kind is Kind.PDF:
+            self.book.sheets.append(sheet)
+            self.book.answers += [answer] if answer else []
+            if self.is_folder:
+                self._bind(path)
+        else:
+            painter: Callable[[Sheet, Look, int], bytes] = png if self.kind is Kind.PNG else svg
+            save(path, painter(sheet, self.look, self.scale))
+
+    def add_steps(self, puzzle: Puzzle, moments: Sequence[Frame], delay: float, hold: float) -> None:
+        """Draw one solving: an animation, or in a folder one PNG for each moment. Errors as for `add`."""
+        from ..pictures.frames import gif, pngs
+
+        if self.kind is Kind.GIF:
+            save(self._path(puzzle), gif(puzzle, moments, self.look, self.scale, delay, hold))
+            return
+        path = self._path(puzzle)
+        for place, data in enumerate(pngs(puzzle, moments, self.look, self.scale)):
+            save(path.with_name(f"{path.stem}-step-{place:0{len(str(len(moments) - 1))}}.png"), data)
+
+    def finish(self, quiet: bool = False) -> None:
+        """Write what is still to be written, and say what there is now."""
+        if self.book.sheets:
+            self._bind(Path(self.out))
+        if self.written and not quiet:
+            say(f"{counted(self.written, 'puzzle')} in {self.out}")
+
+    def _path(self, puzzle: Puzzle) -> Path:
+        """The file for the next puzzle. Errors: Failure if a file for one puzzle has one."""
+        if self.written and not self.is_folder and self.kind is not Kind.PDF:
+            raise Failure(Code.USAGE, f"{self.out}: expected one puzzle for a file: choose with --number, or a folder")
+        self.written += 1
+        return Path(self.out, file_name(puzzle, f".{self.kind}", self.taken)) if self.is_folder else Path(self.out)
+
+    def _bind(self, path: Path) -> None:
+        from ..pictures.pdf import pdf
+
+        book, self.book = self.book, Book(self.book.paper, self.book.per_page)
+        title = book.sheets[0].title if len(book.sheets) == 1 else path.stem
+        printed = pdf(book.sheets, book.answers, self.look, book.paper, book.per_page, title)
+        save(path, printed.data)
+        if 0 < printed.smallest_mm < SMALLEST_CLUE_MM:
+            say(f"{path.name}: the clues are small, in cells of {printed.smallest_mm:.1f} mm")
+
+
+def draw_run(out: Path, paths: Sequence[str], limits: Limits) -> None:
+    """The answers of a run's rows as PNG in the folder `pictures` of its results, in the order of its inputs.
+
+    The puzzles are read once more, as rows hold no shades; a puzzle without an answer shows what is known of it.
+    """
+    from dataclasses import replace
+
+    from ..pictures.sheets import decided, sheet_of_texts
+    from ..puzzle import InvalidPuzzle
+
+    answers = dict(_answers_of(out))
+    album = Album.of_answers(os.path.join(out, "pictures", ""))
+    stages = tuple(stage for stage in limits.plan.stages if stage in ("line", "probe"))
+    guessless = replace(limits, plan=replace(limits.plan, stages=stages))
+    for path in paths:
+        for puzzle in puzzles(path):
+            if isinstance(puzzle, InvalidPuzzle) or (puzzle.source, puzzle.index) not in answers:
+                continue
+            texts = answers[puzzle.source, puzzle.index]
+            try:
+                album.add(sheet_of_texts(puzzle, *texts) if texts[0] else patiently(decided, puzzle, guessless)[0])
+            except InvalidPuzzle as error:
+                complain(error)
+
+
+def _answers_of(out: Path) -> Iterator[tuple[tuple[str, int], tuple[str, str]]]:
+    """((source, index), (answer, second answer)) of each row of a run."""
+    import pyarrow.parquet as pq
+
+    names = ["source", "index", "answer", "second_answer"]
+    for part in sorted((out / "rows").glob("*.parquet")):
+        for batch in pq.ParquetFile(part).iter_batches(columns=names):
+            for source, index, *texts in zip(*(batch.column(name).to_pylist() for name in names), strict=True):
+                yield (source, index), tuple(texts)

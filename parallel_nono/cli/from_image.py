@@ -1,0 +1,275 @@
+"""`pnono from-image`: pictures as puzzles, and what would make them good ones."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from .common import Colours, When, coloured, complain, counted, patiently, say, say_if_compiling, width
+from .convert import STDOUT, write
+from .draw import Album
+from .exits import Code, Failure, writing
+from .solve import code_of, verdict
+
+if TYPE_CHECKING:
+    from ..attempt import Limits, Result
+    from ..pictures.repair import Repair
+    from ..pictures.scan import Scan, Wish
+    from ..puzzle import Puzzle
+
+PACKED = ".parquet"
+MOST_NAMED = 20
+
+
+class Aim(StrEnum):
+    """What the proposed changes are for."""
+
+    UNIQUE = "unique"
+    LINES = "lines"
+    NONE = "none"
+
+
+class Method(StrEnum):
+    """How colours are reduced."""
+
+    KMEANS = "k-means"
+    MEDIANCUT = "median-cut"
+
+
+def from_image(
+    images: Annotated[
+        list[str], typer.Argument(metavar="IMG...", help="PNG, GIF, BMP, PBM, PGM, PPM, JPEG, WebP; folders; or -.")
+    ],
+    out: Annotated[
+        str, typer.Option(metavar="OUT", help="Write the puzzles: a file, a folder, -, or a packed set (.parquet).")
+    ] = "",
+    to: Annotated[str, typer.Option(metavar="NAME", help="Format of OUT; else by its ending.")] = "",
+    size: Annotated[int, typer.Option(min=0, help="Cells of the longer side; 0: as it is, or 30 if over 150.")] = 0,
+    columns: Annotated[int, typer.Option("--width", min=0, help="Cells of a row; 0: in proportion.")] = 0,
+    rows: Annotated[int, typer.Option("--height", min=0, help="Cells of a column; 0: in proportion.")] = 0,
+    colours: Annotated[
+        int, typer.Option(min=0, max=31, help="With the background; 0: as they are if up to 12, else 2.")
+    ] = 0,
+    method: Annotated[Method, typer.Option(help="How colours are reduced.")] = Method.KMEANS,
+    threshold: Annotated[
+        int, typer.Option(min=-1, max=256, help="Darker (0-255) is black; -1: where light and dark part best.")
+    ] = -1,
+    dither: Annotated[bool, typer.Option("--dither", help="Spread what colours miss, instead of the nearest.")] = False,
+    background: Annotated[
+        str, typer.Option(metavar="SHADE", help="The background: a name, #rrggbb, transparent, or auto.")
+    ] = "auto",
+    trim: Annotated[bool, typer.Option("--trim", help="Cut off the margin of one colour.")] = False,
+    aim: Annotated[
+        Aim, typer.Option(help="Propose changes: one answer only; solved by lines alone; no proposal.")
+    ] = Aim.UNIQUE,
+    tries: Annotated[
+        int, typer.Option(min=1, help="Pictures tried in order of size, then as many times four.")
+    ] = 50_000,
+    apply: Annotated[bool, typer.Option("--apply", help="Write the changed pictures to OUT.")] = False,
+    picture: Annotated[
+        str,
+        typer.Option(
+            metavar="OUT",
+            help="Also draw the pictures; changed cells show the old colour below the new one. A file or folder.",
+        ),
+    ] = "",
+    seconds: Annotated[float, typer.Option(min=0.0, help="Time to solve one puzzle.")] = 60.0,
+    colour: Colours = When.AUTO,
+) -> None:
+    """Make puzzles of pictures, and say at once whether they are good ones.
+
+    What is small and of few colours is taken as it is, one pixel a cell, also where it was enlarged. Other pictures are
+    shrunk and reduced: to black and white, or to --colours. Transparent pixels are the background, else white ones,
+    else those of the colour in the corner.
+
+    If there are several answers, the cells in which two of them differ are marked, and the fewest cells are looked for
+    whose change leaves only one answer (--aim lines: that lines alone find). Sets of changes are tried in order of
+    size, so where it says `fewer do not help`, that is proved. What is too much for --tries is approached greedily.
+
+    \b
+    pnono from-image heart.png
+    pnono from-image cat.jpg --size 25 --threshold 110 --out cat.non
+    pnono from-image cat.jpg --colours 5 --aim lines --apply --out cat.xml --picture cat-puzzle.png
+    pnono from-image pictures/ --size 20 --apply --out pack.parquet
+
+    \b
+    Exit codes: 0 each puzzle has one answer; 1 one has several; 3 a picture can't be read, or OUT can't carry a puzzle;
+    4 undecided; 74 OUT can't be written. Of several pictures the highest counts.
+    """
+    from ..attempt import Limits
+    from ..pictures.scan import Wish
+
+    wish = Wish(columns, rows, size, colours, method.value, threshold, dither, _background(background), trim)
+    file = sys.stderr if out == STDOUT else sys.stdout
+    maker = _Maker(wish, aim, tries, apply, Limits(seconds), coloured(colour), file)
+    maker.album = Album.of_answers(picture) if picture else None
+    say_if_compiling()
+    puzzles = maker.puzzles(images)
+    if not out:
+        for _ in puzzles:
+            pass
+    elif out.endswith(PACKED) and not to:
+        _pack(puzzles, Path(out))
+    else:
+        write(puzzles, out, to)
+    if maker.album:
+        maker.album.finish(quiet=True)
+    if maker.code:
+        raise typer.Exit(maker.code)
+
+
+def _background(text: str) -> int | None:
+    from ..formats.picture import TRANSPARENT
+    from ..formats.shades import shade
+
+    if text == "auto":
+        return None
+    found = TRANSPARENT if text == "transparent" else shade(text)
+    if found is None:
+        raise Failure(
+            Code.USAGE, f"--background: expected a name of a colour, #rrggbb, transparent or auto, found `{text}`"
+        )
+    return found
+
+
+def _pack(puzzles: Iterable[Puzzle], out: Path) -> None:
+    from ..formats.packed import write_packed
+    from ..puzzleset import set_of
+
+    with writing(out):
+        n = write_packed(out, (set_of([puzzle]) for puzzle in puzzles))
+    say(f"{counted(n, 'puzzle')} in {out}")
+
+
+def _files(images: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of the pictures, those of a folder by name. Errors: Failure if there is none."""
+    from ..pictures.scan import ENDINGS
+
+    for image in images:
+        if image == STDOUT:
+            yield image, sys.stdin.buffer.read()
+        elif os.path.isdir(image):
+            found = sorted(path for path in Path(image).rglob("*") if path.suffix.lower() in ENDINGS)
+            if not found:
+                raise Failure(Code.INVALID, f"{image}: expected pictures ({' '.join(ENDINGS)}), found none")
+            for path in found:
+                yield str(path), path.read_bytes()
+        else:
+            yield image, Path(image).read_bytes()
+
+
+class _Maker:
+    """Makes puzzles of pictures, one after the other, and says what is to be said about each.
+
+    code  the exit code so far.
+    """
+
+    def __init__(
+        self, wish: Wish, aim: Aim, tries: int, apply: bool, limits: Limits, paint: bool, file: TextIO
+    ) -> None:
+        self.wish, self.aim, self.tries, self.apply, self.limits = wish, aim, tries, apply, limits
+        self.paint, self.file = paint, file
+        self.album: Album | None = None
+        self.code = Code.FINE
+
+    def puzzles(self, images: list[str]) -> Iterator[Puzzle]:
+        from ..pictures.scan import scan
+        from ..puzzle import InvalidPuzzle
+
+        brief = len(images) > 1 or os.path.isdir(images[0])
+        for name, data in _files(images):
+            try:
+                made = scan(data, name, self.wish)
+                yield self.looked_at(made, brief)
+            except InvalidPuzzle as error:
+                complain(error)
+                self.code = max(self.code, Code.INVALID)
+
+    def looked_at(self, made: Scan, brief: bool) -> Puzzle:
+        """Solve a puzzle, say what became of it, propose changes; the puzzle, changed if that is wished."""
+        from ..attempt import Outcome
+        from ..pictures.sheets import Sheet, array_of
+        from ..pictures.terminal import differences, legend
+        from ..solve import solve
+
+        puzzle = made.puzzle
+        assert puzzle.goal is not None
+        result: Result = patiently(solve, puzzle, self.limits)
+        others = sorted((len(differences(puzzle.goal, one)), one) for one in result.answers if one != puzzle.goal)
+        size = f"{puzzle.width} x {puzzle.height}, {counted(puzzle.n_colours, 'colour')}"
+        self.say(f"{puzzle.source}: {size} ({'; '.join(made.notes)})")
+        for warning in puzzle.warnings:
+            self.say(f"warning: {warning}")
+        if not brief:
+            self.show(puzzle, differences(puzzle.goal, others[0][1]) if others else set())
+            if puzzle.n_colours > 2:
+                print(legend(puzzle, colour=self.paint), file=self.file)
+        self.say(self.verdict(result, others[0][0] if others else 0))
+        code, cells = code_of(result), array_of(puzzle.goal)
+        sheet = Sheet(puzzle, cells, array_of(others[0][1]) if others else None)
+        good = result.outcome is Outcome.UNIQUE and (self.aim is not Aim.LINES or result.stage in ("read", "line"))
+        changed = None if good or self.aim is Aim.NONE else self.proposed(made, brief)
+        if changed is not None:
+            sheet = Sheet(changed, array_of(changed.goal or ()), cells)
+            if self.apply:
+                puzzle, code = changed, Code.FINE
+        self.code = max(self.code, code)
+        if self.album:
+            self.album.add(sheet)
+        return puzzle
+
+    def verdict(self, result: Result, n_differing: int) -> str:
+        """The outcome as a sentence, with what it took."""
+        from ..attempt import Outcome
+
+        if result.outcome is not Outcome.MULTIPLE:
+            sentence = verdict(result, self.limits, 0)
+        else:
+            sentence = f"Ambiguous: another answer differs in {counted(n_differing, 'cell')}, which are marked."
+        counts = ", ".join(counted(result.counts[f"n_{noun}s"], noun) for noun in ("round", "probe"))
+        return f"{sentence} Stage {result.stage}; {counts}."
+
+    def proposed(self, made: Scan, brief: bool) -> Puzzle | None:
+        """Look for the fewest changes and say what they are; the changed puzzle, None if none was found."""
+        from ..pictures.repair import changed, repair
+        from ..pictures.sheets import array_of
+        from ..puzzle import Puzzle
+
+        puzzle = made.puzzle
+        before = array_of(puzzle.goal or ())
+        found: Repair = patiently(repair, before, puzzle.n_colours, self.aim.value, made.costs, self.tries)
+        what = "lines alone find the only answer" if self.aim is Aim.LINES else "there is one answer only"
+        if found.changes is None:
+            least = f"; it takes {counted(found.least, 'change')} or more" if found.least else ""
+            self.say(f"No proposal: {found.n_tried:,} pictures tried{least}.")
+            return None
+        bound = f", but not under {found.least}" if found.least > 1 else ""
+        proof = "fewer do not help" if found.is_minimal else f"fewer may do{bound}"
+        self.say(f"Proposal: change {counted(len(found.changes), 'cell')}, then {what}; {proof}.")
+        for row, column, colour in found.changes[:MOST_NAMED]:
+            old, new = (puzzle.palette[c].name for c in (before[row, column], colour))
+            self.say(f"  row {row + 1}, column {column + 1}: {old} -> {new}")
+        if len(found.changes) > MOST_NAMED:
+            self.say(f"  and {len(found.changes) - MOST_NAMED} more")
+        facts = {name: getattr(puzzle, name) for name in ("name", "source", "index", "metadata", "warnings")}
+        better = Puzzle.of_grid(changed(before, found.changes).tolist(), puzzle.palette, **facts)
+        if not brief:
+            self.show(better, {(row, column) for row, column, _ in found.changes})
+        return better
+
+    def show(self, puzzle: Puzzle, marks: set[tuple[int, int]]) -> None:
+        """The goal in the terminal."""
+        from ..pictures.terminal import colour_picture, text_picture
+
+        assert puzzle.goal is not None
+        picture = colour_picture if self.paint else text_picture
+        print(picture(puzzle, puzzle.goal, width=width(), marks=marks), file=self.file)
+
+    def say(self, text: str) -> None:
+        say(text, self.file)

@@ -1,0 +1,118 @@
+"""What the commands do for puzzles of other kinds than nonograms: with a kind's contract alone."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .common import complain, counted, patiently, say, say_if_compiling, settings
+from .exits import Code, Failure, writing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..attempt import Limits
+    from ..engine.work import Work
+    from ..kinds import Kind
+
+LEFT_OUT = ("run", "engine", "host", "worker", "version", "started", "queue_s", "cpu_s", "peak_mib")
+"""Columns that say nothing about a puzzle tried by itself."""
+
+
+def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bool) -> Code:
+    """Show what becomes of the puzzles of a source, or of its `number`th; the highest exit code."""
+    from ..engine.work import RejectedAnswer, Work
+
+    say_if_compiling()
+    work = Work(kind, limits)
+    code, last, shown = Code.FINE, 0, 0
+    for puzzle in _puzzles(work, source):
+        last = puzzle.column("index")[0].as_py()
+        if number not in (0, last):
+            continue
+        try:
+            row = patiently(_row, work, puzzle)
+        except RejectedAnswer as error:
+            raise Failure(Code.BUG, f"{error}; please report it with the puzzle") from error
+        code = max(code, _code(row["outcome"]))
+        if as_json:
+            print(json.dumps({name: value for name, value in row.items() if name not in LEFT_OUT}, ensure_ascii=False))
+        elif row["outcome"] in ("invalid", "crashed"):
+            complain(row["error"])
+        else:
+            if shown:
+                print()
+            for line in _lines(kind, puzzle, row):
+                say(line)
+            shown += 1
+        sys.stdout.flush()
+        if number:
+            return code
+    if number:
+        raise Failure(Code.USAGE, f"{source}: expected a {kind.noun} number from 1 to {last}, found {number}")
+    return code
+
+
+def _puzzles(work: Work, source: str) -> Iterator[pa.RecordBatch]:
+    """Chunks of one puzzle."""
+    import pyarrow as pa
+
+    from ..engine.inputs import Inputs
+
+    for piece in Inputs([source], work):
+        chunk = piece if isinstance(piece, pa.RecordBatch) else work.kind.read([piece])
+        yield from (chunk.slice(place, 1) for place in range(chunk.num_rows))
+
+
+def _row(work: Work, puzzle: pa.RecordBatch) -> dict[str, Any]:
+    from ..engine.work import Chunk, Place, attempt, new_page
+
+    done = attempt(work, Chunk(batch=puzzle, careful=True), new_page(), Place("local", platform.node(), "0"))
+    row: dict[str, Any] = done.rows[0].to_pylist()[0]
+    return row
+
+
+def _code(outcome: str) -> Code:
+    codes = {"unique": Code.FINE, "solved": Code.FINE, "multiple": Code.NO, "contradiction": Code.NO}
+    return {"invalid": Code.INVALID, "crashed": Code.BUG}.get(outcome) or codes.get(outcome, Code.UNDECIDED)
+
+
+def _lines(kind: Kind, puzzle: pa.RecordBatch, row: dict[str, Any]) -> list[str]:
+    from ..report.summary import duration
+
+    if kind.show:
+        lines = kind.show(puzzle, row)
+    else:
+        lines = [
+            kind.title(puzzle, 0),
+            f"{row['outcome'].capitalize()}: {row['answer'] or row['error'] or 'no answer'}",
+        ]
+    warnings = [f"warning: {row['warnings']}"] if row["warnings"] else []
+    return [*lines, f"stage {row['stage']}; {duration(row['solve_s'])}", *warnings]
+
+
+def generate_kind(name: str, out: str, seeds: Sequence[int], height: int, width: int, options: Sequence[str]) -> None:
+    """Write puzzles of a kind, one after the other, into a file or to standard output."""
+    from ..kinds import bare
+
+    kind = bare(name)
+    if kind.make is None:
+        raise Failure(Code.USAGE, f"{name}: expected a kind with a generator, found none")
+    chosen = {**kind.makes, **settings(options)}
+    for option in chosen.keys() - kind.makes.keys():
+        known = ", ".join(kind.makes) or "none"
+        raise Failure(Code.USAGE, f"--set: {name}: expected options among {known}, found {option!r}")
+    try:
+        texts = (kind.make(height, width, seed, chosen) for seed in seeds)
+        if out == "-":
+            sys.stdout.writelines(texts)
+            return
+        with writing(out), Path(out).open("w", encoding="utf-8") as file:
+            file.writelines(texts)
+    except ValueError as error:
+        raise Failure(Code.USAGE, f"{name}: {error}") from error
+    say(f"{counted(len(seeds), kind.noun)} in {out}")

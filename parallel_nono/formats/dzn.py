@@ -1,0 +1,105 @@
+"""`.dzn`, MiniZinc data of hakank's nonogram models, or-tools' Python data of the same names. One black-white puzzle.
+
+`row_rules` and `col_rules` are tables padded with 0 on the left: `array2d(1..rows, 1..row_rule_len, [...])`,
+`[| ... | ... |]` or lists of lists. The instances of the MiniZinc challenge say `rows` and `cols` and spell clues as
+runs, `1, 1, 1, 0, 1` for 3 1, padded with -1. Nothing is run: only numbers are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ..puzzle import Block, Clue, Puzzle
+from . import Format, Parsed
+from .text import black_clue, make, number, only_black, only_one, run_lengths, wrong
+
+TITLE = "MiniZinc data"
+NAME = re.compile(r"^[ \t]*+(rows|cols|(?:row|col)_rule_len|(?:row|col)_rules|\w++)[ \t]*+=(?!=)", re.MULTILINE)
+START = re.compile(
+    r"^[ \t]*+(?:(?:row|col)_rules[ \t]*+=\s*+(?:array2d\b|\[)|(?:rows|cols)[ \t]*+=\s*+\[[ \t\n]*+\|)", re.MULTILINE
+)
+COMMENT = re.compile(r"[%#][^\n]*+")
+PADDING = ("0", "-1")
+TABLES = (("row_rules", "col_rules"), ("rows", "cols"))
+
+
+def sniff(text: str) -> bool:
+    return START.search(text) is not None
+
+
+def parse(text: str, source: str) -> Parsed:
+    text = COMMENT.sub("", text)
+    found = list(NAME.finditer(text))
+    ends = [*(name.start() for name in found[1:]), len(text)]
+    values = {name[1]: (name.start(1), text[name.end() : end]) for name, end in zip(found, ends, strict=False)}
+    names = next((names for names in TABLES if all("[" in values.get(name, (0, ""))[1] for name in names)), None)
+    if names is None:
+        hope = "`row_rules` and `col_rules`, or `rows` and `cols`, as tables"
+        raise wrong(source, 0, hope, ", ".join(list(values)[:8]) or "none")
+    as_runs = names == TABLES[1]
+    sides = []
+    for name in names:
+        start, value = values[name]
+        place = text.count("\n", 0, start) + 1
+        table = _table(value, _one(values, name.replace("rules", "rule_len"), source, place), source, place)
+        wanted = None if as_runs else _one(values, f"{name[:3]}s", source, place)
+        if wanted is not None and wanted != len(table):
+            raise wrong(source, place, f"{wanted} lines in `{name}`", f"{len(table)}")
+        sides.append([_clue(line, as_runs, source, place) for line in table])
+    yield make(sides[0], sides[1], source)
+
+
+def _one(values: dict[str, tuple[int, str]], name: str, source: str, place: int) -> int | None:
+    """The number that a name stands for; None where it is no plain number."""
+    word = values.get(name, (0, ""))[1].strip(" \t\n;,")
+    return number(word, source, place) if word.isascii() and word.isdigit() else None
+
+
+def _table(value: str, wide: int | None, source: str, place: int) -> list[list[str]]:
+    """The lines of a table as words."""
+    inside = value[value.index("[") + 1 : value.rfind("]")] if "]" in value else ""
+    if "[" in inside:
+        lines = [part.partition("[")[2] for part in inside.split("]") if "[" in part]
+    elif "|" in inside:
+        lines = inside.split("|")[1:]
+        lines = lines[:-1] if lines and not lines[-1].strip() else lines
+    else:
+        words = inside.replace(",", " ").split()
+        if not wide or len(words) % wide:
+            raise wrong(
+                source, place, "a table of lines of `row_rule_len`, `col_rule_len` numbers", f"{len(words)} numbers"
+            )
+        return [words[at : at + wide] for at in range(0, len(words), wide)]
+    return [line.replace(",", " ").split() for line in lines]
+
+
+def _clue(words: Sequence[str], as_runs: bool, source: str, place: int) -> Clue:
+    if as_runs and all(word in ("0", "1", "-1") for word in words):
+        return tuple(map(Block, run_lengths("".join(word for word in words if word != "-1"))))
+    return black_clue([word for word in words if word not in PADDING], source, place)
+
+
+def write(puzzles: Iterable[Puzzle]) -> str:
+    puzzle = only_black(only_one(puzzles, TITLE), TITLE)
+    lines = []
+    for kind, clues in (("row", puzzle.rows), ("col", puzzle.columns)):
+        wide = max(1, *map(len, clues))
+        table = [",".join(["0"] * (wide - len(clue)) + [str(b.length) for b in clue]) for clue in clues]
+        lines += [f"{kind}s = {len(clues)};", f"{kind}_rule_len = {wide};"]
+        lines += [
+            f"{kind}_rules = array2d(1..{kind}s, 1..{kind}_rule_len,",
+            f"   [{(',' + chr(10) + '    ').join(table)}]);",
+            "",
+        ]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+FORMAT = Format(
+    "dzn",
+    "MiniZinc data: `row_rules` and `col_rules` as tables; or-tools' lists and the challenge's runs are read too",
+    (".dzn",),
+    sniff,
+    parse,
+    write,
+)

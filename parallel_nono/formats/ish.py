@@ -1,0 +1,37 @@
+"""Text of Games::Nonogram (Perl), webpbn's `ish`: as keen, with commas and `#` comments. One black-white puzzle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..puzzle import Puzzle
+from . import Format, Parsed
+from .blocks import are_two_blocks, puzzle_of, two_blocks, written
+from .text import only_black, only_one
+
+TITLE = "Games::Nonogram's text"
+
+
+def sniff(text: str) -> bool:
+    return ("#" in text or "," in text) and are_two_blocks(text)
+
+
+def parse(text: str, source: str) -> Parsed:
+    yield puzzle_of(two_blocks(text, source), source)
+
+
+def write(puzzles: Iterable[Puzzle]) -> str:
+    rows, columns = written(only_black(only_one(puzzles, TITLE), TITLE), ",")
+    return "\n".join(["# rows", *rows, "", "# columns", *columns]) + "\n"
+
+
+FORMAT = Format(
+    "ish",
+    "Games::Nonogram (Perl): clues with commas, `#` comments, a blank line between rows and columns; one puzzle",
+    (".ish", ".ish.txt"),
+    sniff,
+    parse,
+    write,
+    blots=True,
+    first="#0123456789?",
+)

@@ -1,0 +1,47 @@
+"""Puzzles in the addresses of web pages, one a line: what `puzzlink` and `penpa` share.
+
+A line may begin with a label and a tab; lines with `#` first are comments. A `.url` file, the shortcut of a desktop,
+holds its address after `URL=`. Nothing is ever fetched: the address itself is the puzzle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from ..puzzle import InvalidPuzzle
+from . import Parsed
+from .text import labelled, numbered, wrong
+
+SHORTCUT = "[InternetShortcut]"
+MOST_HEAD = 8000
+PENPA = ("#m=edit", "#m=solve", "?m=edit", "?m=solve")
+
+
+def addresses(text: str) -> Iterator[tuple[int, str, str]]:
+    """(line, label, address) of every line with something in it, comments apart."""
+    shortcut = text.lstrip().startswith(SHORTCUT)
+    for place, line in numbered(text):
+        if not line or line.startswith("#") or (shortcut and not line.startswith("URL=")):
+            continue
+        label, _, address = line.rpartition("\t")
+        yield place, label.strip(), address.strip().removeprefix("URL=")
+
+
+def first(text: str) -> str:
+    """The first address of a text, or ""; only the beginning of the text is looked at."""
+    head = text[:MOST_HEAD]
+    return next(addresses(head), (0, "", ""))[2] if "/" in head else ""
+
+
+def parse(text: str, source: str) -> Parsed:
+    lines = list(addresses(text))
+    if not lines:
+        raise wrong(source, 0, "addresses such as https://puzz.link/p?nonogram/...", "no line with one")
+    for index, (place, label, address) in enumerate(lines, start=1):
+        name = labelled("address" if "://" in source else source, label, index, len(lines) == 1)
+        reader = import_module(".penpa" if any(sign in address for sign in PENPA) else ".puzzlink", __package__)
+        try:
+            yield reader.puzzle_of(address, source, place, name, index)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=name, index=index)

@@ -1,0 +1,112 @@
+"""`.sgriddler` of jsimlo.sk: `MK Version 3.0`, `W H`, board, column clues, row clues. One black-white puzzle.
+
+Clues are read from the board outwards: right to left and bottom to top. An empty line is an empty line, so lines are
+counted. The board (`#` box, `.` space, `?` open) is a player's; clues that are missing are taken from a finished one.
+A number below 0 is crossed out. A palette behind the sizes means colours, which are not supported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..puzzle import Clue, Grid, InvalidPuzzle, Puzzle
+from . import Format, Parsed
+from .text import (
+    Lines,
+    black_clue,
+    clues_of_goal,
+    from_first_full,
+    lengths,
+    make,
+    number,
+    numbered,
+    only_black,
+    only_one,
+    sizes,
+    wrong,
+)
+
+TITLE = "SGriddler's .sgriddler"
+START = "MK Version"
+
+
+def sniff(text: str) -> bool:
+    return text.lstrip().startswith(START)
+
+
+def parse(text: str, source: str) -> Parsed:
+    lines = from_first_full(numbered(text), source, f"`{START} 3.0`")
+    if not lines[0][1].startswith(START):
+        raise wrong(source, lines[0][0], f"`{START} 3.0`", lines[0][1])
+    at = next((at for at, (_, line) in enumerate(lines) if at and line), None)
+    if at is None:
+        raise wrong(source, 0, "the width and the height", "the end of the file")
+    place, line = lines[at]
+    words = line.split()
+    if len(words) > 2 and words[2].startswith("#"):
+        raise InvalidPuzzle(f"{source}:{place}: colours (a palette behind the sizes) are not supported in {TITLE}")
+    if len(words) != 2:
+        raise wrong(source, place, "the width and the height", line)
+    width, height = (number(word, source, place, "the width and the height") for word in words)
+    sizes(height, width, source, place)
+    board = _part(lines, at + 1, height, source)
+    columns = _part(lines, at + 2 + height, width, source)
+    rows = _part(lines, at + 3 + height + width, height, source)
+    picture = None if len(columns) == width and len(rows) == height else _picture(board, height, width, source)
+    shown_rows, shown_columns = clues_of_goal(picture) if picture else ((), ())
+    yield make(
+        [_clue(line, source) for line in rows] if len(rows) == height else shown_rows,
+        [_clue(line, source) for line in columns] if len(columns) == width else shown_columns,
+        source,
+    )
+
+
+def _part(lines: Lines, start: int, n: int, source: str) -> Lines:
+    """`n` lines after a blank one; fewer where the file ends. Blank lines at the end may be cut off."""
+    if lines[start : start + 1] and lines[start][1]:
+        raise wrong(source, lines[start][0], "a blank line", lines[start][1])
+    part = lines[start + 1 : start + 1 + n]
+    return part + [(len(lines), "")] * (n - len(part)) if part else part
+
+
+def _picture(board: Lines, height: int, width: int, source: str) -> Grid:
+    """A finished board. Errors: InvalidPuzzle if cells are open: there are no clues then."""
+    grid = []
+    for place, line in board:
+        cells = "".join(line.split())
+        if len(cells) != width or cells.strip("#."):
+            raise wrong(source, place, f"clues, or a finished board of {width} cells `#` and `.` a line", line)
+        grid.append(tuple(int(cell == "#") for cell in cells))
+    if len(grid) != height:
+        raise wrong(source, 0, f"a board of {height} lines", f"{len(grid)}")
+    return tuple(grid)
+
+
+def _clue(line: tuple[int, str], source: str) -> Clue:
+    place, text = line
+    words = [word[1:] if word[:1] == "-" else word for word in text.split()]
+    return black_clue(words, source, place)[::-1]
+
+
+def write(puzzles: Iterable[Puzzle]) -> str:
+    puzzle = only_black(only_one(puzzles, TITLE), TITLE)
+    board = [" ?" * puzzle.width] * puzzle.height
+    return "\n".join(
+        [f"{START} 3.0", "", f"{puzzle.width} {puzzle.height}", "", *board, "", *_side(puzzle.columns), "",
+         *_side(puzzle.rows)]
+    ) + "\n"  # fmt: skip
+
+
+def _side(clues: Sequence[Clue]) -> list[str]:
+    return [f" {lengths(clue[::-1], empty='')}".rstrip() for clue in clues]
+
+
+FORMAT = Format(
+    "sgriddler",
+    "SGriddler: `MK Version 3.0`, `W H`, board, column clues, row clues, both reversed; one black-white puzzle",
+    (".sgriddler", ".griddler"),
+    sniff,
+    parse,
+    write,
+    first="M",
+)

@@ -1,0 +1,65 @@
+"""Saves of Simon Tatham's Pattern: lines `KEY     :LENGTH:VALUE`, id in `PARAMS` and `DESC`. One black-white puzzle.
+
+Moves are a player's and left aside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..puzzle import InvalidPuzzle, Puzzle
+from . import Format, Parsed, sgt
+from .text import numbered, only_one, shown, stem, wrong
+
+TITLE = "A save of Pattern"
+LINE = re.compile(r"([A-Z]{1,8})[ ]*+:([0-9]{1,9}):(.*)\Z")
+GAME = "Pattern"
+
+
+def sniff(text: str) -> bool:
+    return text.lstrip().startswith("SAVEFILE:")
+
+
+def parse(text: str, source: str) -> Parsed:
+    facts: dict[str, tuple[int, str]] = {}
+    for place, line in numbered(text):
+        found = LINE.match(line)
+        if found:
+            facts.setdefault(found[1], (place, found[3]))
+        elif line:
+            raise wrong(source, place, "lines such as `DESC    :3:1/1`", line)
+    game = facts.get("GAME", (0, "none"))
+    if game[1] != GAME:
+        raise InvalidPuzzle(f"{source}:{game[0]}: expected a save of {GAME}, found one of {shown(game[1])}")
+    for key in ("PARAMS", "DESC"):
+        if key not in facts:
+            raise wrong(source, 0, f"a line `{key}`", "none")
+    place, clues = facts["DESC"]
+    yield sgt.puzzle_of(f"{facts['PARAMS'][1]}:{clues}", source, place, stem(source), 1)
+
+
+def write(puzzles: Iterable[Puzzle]) -> str:
+    size, _, clues = sgt.game_id(only_one(puzzles, TITLE), TITLE).partition(":")
+    facts = {
+        "SAVEFILE": "Simon Tatham's Portable Puzzle Collection",
+        "VERSION": "1",
+        "GAME": GAME,
+        "PARAMS": size,
+        "CPARAMS": size,
+        "DESC": clues,
+        "NSTATES": "1",
+        "STATEPOS": "1",
+    }
+    return "".join(f"{key:<8}:{len(value)}:{value}\n" for key, value in facts.items())
+
+
+FORMAT = Format(
+    "sgtsave",
+    "Saves of Simon Tatham's Pattern: `SAVEFILE:41:...`; one black-white puzzle",
+    (".sav",),
+    sniff,
+    parse,
+    write,
+    first="S",
+)

@@ -1,0 +1,32 @@
+"""The planes of a puzzle of which some cells are known, without solving anything."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import kernel
+from .board import KEEP, ROOT, board_of, open_planes, set_cell
+
+OPEN_CELL = 65535
+
+
+@kernel
+def known_planes(place, heights, widths, n_colours, lines, blocks, lengths, colours, known, words):
+    """Fill the state ROOT of puzzle `place` of a set (arrays as in puzzleset.Clues) in words, without scratch words.
+
+    known    uint16[cells], colour indices row by row, OPEN_CELL where nothing is; a colour beyond the palette likewise.
+    words    uint64; nothing is written where it is too short.
+    Returns  the words that it takes.
+    """
+    board = board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours, np.int64(0))
+    base = board.stack + ROOT * board.state_words
+    need = base + board.state_words
+    if need > len(words):
+        return need
+    open_planes(words, base, board)
+    for row in range(board.height):
+        for column in range(board.width):
+            colour = np.int64(known[row * board.width + column])
+            if colour < board.n_colours:
+                set_cell(words, base, board, row, column, colour, KEEP)
+    return need

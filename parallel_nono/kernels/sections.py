@@ -1,0 +1,176 @@
+"""Clues of puzzles that Python has cut out of their files: a section of rows and one of columns for each, from bytes.
+
+The kernels take what is ordinary; a puzzle with anything else in it, or with a goal that breaks its clues, spoils its file,
+which then goes to the format's `parse`. Bytes are ASCII, lines end in "\\n".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from . import kernel
+from .parse import BLANK, COMMA, MAX_LINE, NEWLINE, TAB, _clue
+
+LINE, LINE_END, LINE_EMPTY, COUNT, COUNT_END = (
+    np.frombuffer(tag, np.uint8) for tag in (b"<line>", b"</line>", b"<line/>", b"<count>", b"</count>")
+)
+
+
+def read_sections(
+    sections: Sequence[str],
+    heights: np.ndarray,
+    widths: np.ndarray,
+    owners: np.ndarray,
+    goals: Sequence[str],
+    xml: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Read two sections a puzzle, rows first.
+
+    heights, widths, owners  int32[puzzles]; the lines that the sections must hold, the files that they are from.
+    goals    a text of 0 and 1 for each puzzle, row by row; "": none.
+    xml      sections of `<line>` elements, else of a clue a line, numbers parted by commas or blanks.
+    Returns  (good bool[puzzles], counts int32[lines], lengths int32[blocks]); of files without a bad puzzle only.
+    """
+    data = np.frombuffer("".join(sections).encode("ascii"), np.uint8)
+    starts = np.zeros(len(sections) + 1, np.int64)
+    np.cumsum([len(section) for section in sections], out=starts[1:])
+    cells = np.frombuffer("".join(goals).encode("ascii"), np.uint8)
+    cell_starts = np.zeros(len(goals) + 1, np.int64)
+    np.cumsum([len(goal) for goal in goals], out=cell_starts[1:])
+    room = len(data) + len(sections) + 1  # a line takes a byte or ends its section, a block takes a byte
+    counts, lengths = np.empty(room, np.int32), np.empty(room, np.int32)
+    good = np.zeros(len(heights), np.bool_)
+    n_lines, n_blocks = _read(
+        data, starts, heights, widths, owners, cells, cell_starts, xml, counts, lengths, good
+    )  # fmt: skip
+    return good, counts[:n_lines].copy(), lengths[:n_blocks].copy()
+
+
+@kernel(inline=True)
+def _past_blanks(data, at, end):
+    while at < end and (data[at] == BLANK or data[at] == NEWLINE or data[at] == TAB):
+        at += 1
+    return at
+
+
+@kernel(inline=True)
+def _past(data, at, end, word):
+    """The place behind `word`, or -1 where it does not stand."""
+    if at < 0 or at + len(word) > end:
+        return -1
+    for i in range(len(word)):
+        if data[at + i] != word[i]:
+            return -1
+    return at + len(word)
+
+
+@kernel
+def _number_lines(data, at, end, wanted, counts, lengths, n_lines, n_blocks):
+    """Clues a line each, blank lines aside. Returns the number of blocks so far, or -1."""
+    line = 0
+    while at < end:
+        at, count, zeros = _clue(data, at, end, BLANK, COMMA, NEWLINE, lengths, n_blocks)
+        at += 1
+        if count == 0 and zeros == 0:
+            continue
+        if count < 0 or line == wanted:
+            return -1
+        counts[n_lines + line] = count
+        line += 1
+        n_blocks += count
+    return n_blocks if line == wanted else -1
+
+
+@kernel
+def _xml_lines(data, at, end, wanted, counts, lengths, n_lines, n_blocks):
+    """`<line>` elements with `<count>` elements. Returns the number of blocks so far, or -1."""
+    line = 0
+    at = _past_blanks(data, at, end)
+    while at < end:
+        if line == wanted:
+            return -1
+        count = 0
+        inside = _past(data, at, end, LINE)
+        at = _past(data, at, end, LINE_EMPTY) if inside < 0 else inside
+        while inside >= 0:
+            inside = _past_blanks(data, inside, end)
+            at = _past(data, inside, end, LINE_END)
+            if at >= 0:
+                break
+            inside = _past(data, inside, end, COUNT)
+            value = 0
+            while 0 <= inside < end and 48 <= data[inside] <= 57 and value <= MAX_LINE:
+                value = value * 10 + data[inside] - 48
+                inside += 1
+            inside = _past(data, inside, end, COUNT_END)
+            if inside < 0 or value == 0 or value > MAX_LINE:
+                return -1
+            lengths[n_blocks] = value
+            n_blocks += 1
+            count += 1
+        if at < 0:
+            return -1
+        counts[n_lines + line] = count
+        line += 1
+        at = _past_blanks(data, at, end)
+    return n_blocks if line == wanted else -1
+
+
+@kernel
+def _shows(cells, start, step, n_cells, lengths, block, count):
+    """True if the line of cells (48 background, 49 ink) that begins at `start` has these runs."""
+    run, found = 0, 0
+    for i in range(n_cells + 1):
+        if i < n_cells and cells[start + i * step] == 49:
+            run += 1
+        elif run:
+            if found == count or lengths[block + found] != run:
+                return False
+            found += 1
+            run = 0
+    return found == count
+
+
+@kernel
+def _read(data, starts, heights, widths, owners, cells, cell_starts, xml, counts, lengths, good):
+    """Returns (lines, blocks)."""
+    n_lines, n_blocks = 0, 0
+    first, line_from, block_from = 0, 0, 0  # of the file that is being read
+    spoilt = -1  # the last file with a bad puzzle
+    for puzzle in range(len(heights)):
+        if owners[puzzle] != owners[first]:
+            first, line_from, block_from = puzzle, n_lines, n_blocks
+        if owners[puzzle] == spoilt:
+            continue
+        line, block = n_lines, n_blocks
+        height, width = heights[puzzle], widths[puzzle]
+        for side in range(2):
+            section = 2 * puzzle + side
+            wanted = width if side else height
+            if block >= 0 and xml:
+                block = _xml_lines(data, starts[section], starts[section + 1], wanted, counts, lengths, line, block)
+            elif block >= 0:
+                block = _number_lines(data, starts[section], starts[section + 1], wanted, counts, lengths, line, block)
+            line += wanted
+        if block >= 0 and cell_starts[puzzle] < cell_starts[puzzle + 1]:
+            start, at = cell_starts[puzzle], n_blocks
+            for i in range(height + width):
+                count = counts[n_lines + i]
+                if i < height:
+                    fine = _shows(cells, start + i * width, 1, width, lengths, at, count)
+                else:
+                    fine = _shows(cells, start + i - height, width, height, lengths, at, count)
+                if not fine:
+                    block = -1
+                    break
+                at += count
+        if block < 0:
+            spoilt = owners[puzzle]
+            good[first : puzzle + 1] = False
+            n_lines, n_blocks = line_from, block_from
+            continue
+        good[puzzle] = True
+        n_lines, n_blocks = line, block
+    return n_lines, n_blocks

@@ -1,0 +1,260 @@
+"""Number crosswords (codewords, nankuro): every number is a letter, and every run of two or more cells is a word.
+
+The rows of a run hold, in `answer`, the grid with `#` for a block, its rows joined by `/`, then the key:
+`PRIME#DOUGH/RUN#RAY#PEA/... 1=P 2=R ...`. n_colours is how many numbers there are; n_lines counts visits to runs,
+n_probes words tried, n_branches nodes of the search, n_open cells that are open without guessing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from os.path import abspath
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ...attempt import OUTCOMES, STAGES, Limits, Outcome
+from ...puzzle import InvalidPuzzle
+from .. import Kind, Solved, texts
+from . import formats
+from .solve import ORDERS, Cells, Found, solve_grid
+from .words import ACCENTS, MARKS, load_words
+
+if TYPE_CHECKING:
+    from ...formats.containers import Source
+
+OPTIONS = {
+    "words": "the word list: a file with one word a line, plain or gzipped (needed)",
+    "accents": "words with accented Latin letters: skip (leave out), strip (without accents), keep",
+    "marks": "words with apostrophes, hyphens, dots or blanks: skip (leave out), strip (joined)",
+    "order": "of the search: fewest (candidates left), or as of old length, shape or dynamic",
+    "size": "ROWSxCOLUMNS of a picture whose cells can't be found",
+    "font": "a TrueType file: the font of the digits of a picture, where its first row does not tell",
+}
+COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_conflicts")
+ENDINGS = (".numcross", ".ipuz", ".jpz")
+PROMISED = {Outcome.UNIQUE: 1, Outcome.SOLVED: 1, Outcome.MULTIPLE: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `--set` says; see OPTIONS."""
+
+    words: str = ""
+    accents: str = "skip"
+    marks: str = "skip"
+    order: str = "fewest"
+    size: tuple[int, int] | None = None
+    font: str = ""
+
+
+def read(texts: list[tuple[str, bytes]], settings: Settings = Settings()) -> pa.RecordBatch:
+    """Text grids, JSON, ipuz, jpz and pictures, whatever the files are."""
+    return formats.chunk_of((source, item) for source, data in texts for item in _items(data, source, settings))
+
+
+def _items(data: bytes, source: str, settings: Settings) -> Iterator[formats.Crossword | InvalidPuzzle]:
+    from .picture import is_picture, read_picture
+
+    n = 0
+    try:
+        if is_picture(data):
+            yield read_picture(data, source, settings.size, settings.font)
+            return
+        for item in formats.parsed(data, source):
+            n += 1
+            yield item
+    except InvalidPuzzle as error:
+        n += 1
+        yield InvalidPuzzle(str(error), name=error.name or formats.name_of(source, n), index=n)
+    if not n:
+        yield InvalidPuzzle(f"{source}: expected a puzzle, found none", name=formats.name_of(source, 1), index=1)
+
+
+def batches(source: Source, settings: Settings = Settings()) -> Iterator[pa.RecordBatch]:
+    """Long texts piece by piece, from title to title; other files at once."""
+    try:
+        data = source.load()
+    except InvalidPuzzle as error:
+        yield read_error(source.name, str(error))
+        return
+    if formats.BEGINS.match(data[:6].decode("latin-1")):
+        yield from texts.batches(source, formats.text_chunk, formats.BEGINS)
+    else:
+        yield read([(source.name, data)], settings)
+
+
+def read_error(source: str, error: str) -> pa.RecordBatch:
+    """The chunk of a source that can't be had."""
+    return formats.chunk_of([(source, InvalidPuzzle(error, name=formats.name_of(source, 1), index=1))])
+
+
+def claims(name: str, head: Callable[[], bytes]) -> bool:
+    """Which files of a folder or an archive are number crosswords."""
+    name = name.removesuffix(".gz")
+    if name.endswith((".numcross", ".bmp", ".png")):
+        return True
+    return name.endswith(formats.SNIFFED) and formats.sniff(head())
+
+
+def title(chunk: pa.RecordBatch, place: int) -> str:
+    """`name (source #index)`."""
+    name, source, index = (chunk.column(column)[place].as_py() for column in ("name", "source", "index"))
+    return f"{name} ({source} #{index})" if name else f"{source} #{index}"
+
+
+def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, settings: Settings = Settings()) -> Solved:
+    """Every puzzle of a chunk; see `solve.solve_grid`. Errors: ValueError without a word list."""
+    words = load_words(settings.words, settings.accents, settings.marks)
+    n = chunk.num_rows
+    columns: dict[str, Any] = {name: np.zeros(n, np.int64) for name in ("n_answers", "n_open", *COUNTS)}
+    columns |= {name: np.zeros(n) for name in ("pack_s", "line_s", "search_s", "solve_s")}
+    columns |= {name: np.zeros(n, np.int8) for name in ("outcome", "stage")}
+    columns["exhausted"] = np.zeros(n, bool)
+    witnesses, answers = [""] * n, [["", ""] for _ in range(n)]
+    promised = []
+    for place in range(n):
+        began = perf_counter()
+        cells, given = formats.puzzle_at(chunk, place)
+        found = solve_grid(cells, given, words, settings.order, limits, abort)
+        if abort[0]:
+            return Solved({}, None, True)
+        for answer, key in enumerate(found.keys):
+            answers[place][answer] = answer_text(cells, key)
+        witnesses[place] = found.witness
+        promised.append((found.outcome, answers[place]))
+        _fill(columns, place, cells, found)
+        columns["solve_s"][place] = perf_counter() - began
+    columns["pack_s"] = columns["solve_s"] - columns["line_s"] - columns["search_s"]
+    for name, column in (("answer", 0), ("second_answer", 1)):
+        columns[name] = pa.array([pair[column] for pair in answers], pa.string())
+    columns["witness"] = pa.array(witnesses, pa.string())
+    return Solved(columns, promised, False)
+
+
+def _fill(columns: dict[str, Any], place: int, cells: Cells, found: Found) -> None:
+    for name in COUNTS:
+        columns[name][place] = found.counts.get(name, 0)
+    columns["outcome"][place] = OUTCOMES.index(found.outcome)
+    columns["stage"][place] = STAGES.index(found.stage)
+    columns["n_answers"][place] = found.n_answers
+    columns["exhausted"][place] = found.exhausted
+    columns["line_s"][place], columns["search_s"][place] = found.line_s, found.search_s
+    if found.outcome is not Outcome.CONTRADICTION and found.known is not None:
+        columns["n_open"][place] = sum(number and number not in found.known for row in cells for number in row)
+
+
+def answer_text(cells: Cells, key: Mapping[int, str]) -> str:
+    """The filled grid and the key, as the columns `answer` and `second_answer` have them."""
+    capital = {number: letter.upper() if len(letter.upper()) == 1 else letter for number, letter in key.items()}
+    rows = ("".join(capital[number] if number else "#" for number in row) for row in cells)
+    return " ".join(["/".join(rows), *(f"{number}={capital[number]}" for number in sorted(capital))])
+
+
+def check(chunk: pa.RecordBatch, answers: Any, settings: Settings = Settings()) -> list[tuple[int, str]]:
+    """Every answer by the rules in plain Python; promised answers must be there, and two must differ."""
+    from .check import broken_rule, load_plainly
+
+    words = load_plainly(settings.words, settings.accents, settings.marks)
+    rejected = []
+    for place, (outcome, both) in enumerate(answers):
+        cells, given = formats.puzzle_at(chunk, place)
+        found = [text for text in both if text]
+        if len(found) < PROMISED.get(outcome, 0):
+            rejected.append((place, f"{PROMISED[outcome]} answers promised, {len(found)} given"))
+        if len(set(found)) < len(found):
+            rejected.append((place, "the two answers are the same"))
+        for number, text in enumerate(found, start=1):
+            why = broken_rule(cells, given, text, words)
+            if why:
+                rejected.append((place, f"answer {number}: {why}"))
+    return rejected
+
+
+def show(chunk: pa.RecordBatch, row: Mapping[str, Any]) -> list[str]:
+    """The filled grid as letters a cell apart, the key, and the verdict."""
+    lines = [title(chunk, 0)]
+    if not row["answer"]:
+        lines += [" ".join(f"{number or '#':>2}" for number in numbers) for numbers in formats.puzzle_at(chunk, 0)[0]]
+    for name in ("answer", "second_answer"):
+        if row[name]:
+            grid, _, key = row[name].partition(" ")
+            lines += [" ".join(cells) for cells in grid.split("/")]
+            lines.append(key)
+    verdict = f"{row['outcome']}; stage {row['stage']}; {row['solve_s'] * 1e3:.3g} ms"
+    lines.append(f"{verdict}; {row['witness']}" if row["witness"] else verdict)
+    lines.append(f"{row['n_branches']:,} nodes, {row['n_probes']:,} words tried, {row['n_conflicts']:,} dead ends")
+    return lines
+
+
+def make(height: int, width: int, seed: int, options: Mapping[str, str]) -> str:
+    """A puzzle with one answer, as text; see `generate`."""
+    from .generate import MAKES, NUMBERS, generated
+
+    chosen = {**MAKES, **options}
+    accents, marks, numbers = _choices(chosen, accents=ACCENTS, marks=MARKS, numbers=NUMBERS)
+    return generated(height, width, seed, load_words(_word_list(chosen), accents, marks), numbers)
+
+
+def configure(options: dict[str, str]) -> Kind:
+    """The kind with a word list, which is read here once, so that a missing one is told before any work."""
+    accents, marks, order = _choices(
+        {"accents": "skip", "marks": "skip", "order": "fewest", **options}, accents=ACCENTS, marks=MARKS, order=ORDERS
+    )
+    size = None
+    if options.get("size"):
+        found = re.fullmatch(r"([0-9]{1,3})x([0-9]{1,3})", options["size"])
+        if not found:
+            raise ValueError(f"size: expected ROWSxCOLUMNS such as 11x11, found {options['size']!r}")
+        size = int(found[1]), int(found[2])
+    if options.get("font"):
+        from .picture import load_font
+
+        load_font(options["font"], 20)
+    path = _word_list(options)
+    load_words(path, accents, marks)
+    settings = Settings(path, accents, marks, order, size, options.get("font", ""))
+    return replace(
+        KIND,
+        read=partial(read, settings=settings),
+        batches=partial(batches, settings=settings),
+        solve=partial(solve, settings=settings),
+        check=partial(check, settings=settings),
+    )
+
+
+def _word_list(options: Mapping[str, str]) -> str:
+    if not options.get("words"):
+        raise ValueError("expected a word list, `--set words=FILE` (one word a line, .gz too), found none")
+    return abspath(options["words"])
+
+
+def _choices(options: Mapping[str, str], **known: tuple[str, ...]) -> list[str]:
+    """The values of options that are a choice. Errors: ValueError."""
+    for name, values in known.items():
+        if options[name] not in values:
+            raise ValueError(f"{name}: expected {', '.join(values)}, found {options[name]!r}")
+    return [options[name] for name in known]
+
+
+KIND = Kind(
+    "numcross",
+    read,
+    title,
+    solve,
+    check,
+    batches=batches,
+    claims=claims,
+    options=OPTIONS,
+    configure=configure,
+    compiled="numcross.search",
+    show=show,
+    make=make,
+    makes={"words": "", "accents": "skip", "marks": "skip", "numbers": "order"},
+    noun="crossword",
+)

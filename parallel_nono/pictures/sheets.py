@@ -1,0 +1,83 @@
+"""What is drawn: a puzzle with its cells as an array, from an answer, from a row of a run, or decided here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..attempt import OUTCOMES, Limits, Outcome, Result
+from ..puzzle import Grid, Puzzle, letter
+
+OPEN = -1
+"""What an array of cells holds for one that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A puzzle and what stands in its grid.
+
+    cells  int32[height, width], colour indices or OPEN; None: nothing, it is to be filled in.
+    other  a second answer, whose differences are marked: such a cell shows both colours.
+    """
+
+    puzzle: Puzzle
+    cells: np.ndarray | None = None
+    other: np.ndarray | None = None
+
+    @property
+    def title(self) -> str:
+        """For messages."""
+        return self.puzzle.name or f"{self.puzzle.source} #{self.puzzle.index}"
+
+    @property
+    def n_differing(self) -> int:
+        """Cells in which the two answers differ."""
+        return 0 if self.cells is None or self.other is None else int((self.cells != self.other).sum())
+
+
+def array_of(grid: Grid) -> np.ndarray:
+    """A grid of a `Puzzle` or a `Result` as an array of cells."""
+    return np.array(grid, np.int32)
+
+
+def sheet_of_result(puzzle: Puzzle, result: Result) -> Sheet:
+    """The first answer, the second one marked where it differs; without an answer what is known."""
+    grids = [array_of(grid) for grid in (result.answers or (result.partial,))[:2]]
+    return Sheet(puzzle, *grids)
+
+
+def sheet_of_texts(puzzle: Puzzle, answer: str, second_answer: str) -> Sheet:
+    """The answers as a row of a run holds them; "" if there is none."""
+    letters = np.array([ord(letter(colour, puzzle.n_colours)) for colour in range(puzzle.n_colours)], np.uint32)
+    order = np.argsort(letters)
+
+    def cells(text: str) -> np.ndarray | None:
+        if not text:
+            return None
+        codes = np.frombuffer(text.replace("/", "").encode("utf-32-le"), np.uint32)
+        return order[np.searchsorted(letters[order], codes)].astype(np.int32).reshape(puzzle.height, puzzle.width)
+
+    return Sheet(puzzle, cells(answer), cells(second_answer))
+
+
+def decided(puzzle: Puzzle, limits: Limits) -> tuple[Sheet, Outcome]:
+    """Solve a puzzle, without an object for each cell: `sheet_of_result` for grids of any size.
+
+    Errors  AssertionError if the checker rejects an answer: our bug.
+    """
+    from ..check.fast import check_set
+    from ..puzzleset import clues_of, set_of
+    from ..solve import solve_set
+    from ..solve.pipeline import OPEN_CELL
+
+    batch = set_of([puzzle])
+    results = solve_set(batch, limits)
+    n_answers = min(int(results.n_answers[0]), 2)
+    for place in range(n_answers):
+        wrong = check_set(*clues_of(batch), results.cells[place], results.cell_starts, np.array([True]))
+        if wrong[0] >= 0:
+            raise AssertionError(f"{puzzle.source}: answer {place + 1} is wrong in line {wrong[0] + 1}")
+    grids = results.cells[: max(n_answers, 1)].reshape(-1, puzzle.height, puzzle.width).astype(np.int32)
+    grids[grids == OPEN_CELL] = OPEN
+    return Sheet(puzzle, *grids), OUTCOMES[results.outcome[0]]

@@ -1,0 +1,142 @@
+"""The other end of `prover`: a process that decides formulas. It needs python-sat and numpy and nothing of ours.
+
+A SAT solver holds Python's lock while it works, can't be interrupted, and ends its process when memory runs out; here
+that harms nobody. It reads questions from standard input and writes answers to standard output:
+
+question  a line of JSON {"solver", "variables", "cells", "wanted", "seconds", "text"}, then `text` bytes of DIMACS,
+          `variables` bytes of phases (int8, 1 or -1; all 0: none are given), the variables of `cells` cells (int32),
+          and as many bytes of roles.
+answer    frames that begin with a letter: A, the values of those variables as packed bits, for each answer found;
+          E, how it ended (a byte: E exhausted, W as many as wanted, L late) and the conflicts so far (int64).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import struct
+import sys
+from collections.abc import Callable
+from functools import cache
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import pysolvers
+from pysat.solvers import Solver
+
+SLICE = 20_000
+"""Conflicts between two looks at the clock. Every look costs the solver some of its rhythm."""
+
+SMALL = 20_000
+"""Formulas of fewer variables do better without chronological backtracking, which is for huge ones: three quarters of
+the conflicts on 25x25 noise, more on the two largest puzzles of the survey (scripts/bench/README.md)."""
+
+ONLY_TRUE, EITHER, NEVER = 0, 1, 2
+"""Roles of variables, see kernels.encode."""
+
+
+@cache
+def reader(name: str) -> Callable[[Any, bytes], bytes | None] | None:
+    """The solver's own DIMACS reader, where the library of python-sat shows it: (solver, text) -> complaint.
+
+    It takes a quarter of the time of one call a clause.
+    """
+    space = f"CaDiCaL{name.removeprefix('cadical')}"
+    inside, libc = ctypes.pythonapi, ctypes.CDLL(None)
+    try:
+        read = getattr(ctypes.CDLL(pysolvers.__file__), f"_ZN{len(space)}{space}6Solver11read_dimacsEP8_IO_FILEPKcRii")
+        opened, closed = libc.fmemopen, libc.fclose
+    except (AttributeError, OSError):
+        return None
+    read.restype = ctypes.c_char_p
+    read.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int]
+    opened.restype, opened.argtypes = ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p]
+    closed.argtypes = [ctypes.c_void_p]
+    inside.PyCapsule_GetName.restype, inside.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    inside.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    inside.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+    def read_text(solver: Any, text: bytes) -> bytes | None:
+        capsule = solver.solver.cadical
+        file = opened(text, len(text), b"r")
+        handle = inside.PyCapsule_GetPointer(capsule, inside.PyCapsule_GetName(capsule))
+        complaint: bytes | None = read(handle, file, b"formula", ctypes.byref(ctypes.c_int(0)), 1)
+        closed(file)
+        return complaint
+
+    return read_text
+
+
+def load(solver: Any, name: str, text: bytes) -> None:
+    """Hand a formula (DIMACS) to the solver."""
+    read = reader(name)
+    if read is None:
+        for clause in text.split(b"\n")[1:-1]:
+            solver.add_clause([int(literal) for literal in clause.split()[:-1]])
+    elif complaint := read(solver, text):
+        raise ValueError(f"{name} can't read a formula of ours: {complaint.decode()}")
+
+
+def conflicts(solver: Any) -> int:
+    """Conflicts so far."""
+    return int((solver.accum_stats() or {}).get("conflicts", 0))
+
+
+def decide(solver: Any, until: float) -> bool | None:
+    """True, False, or None when it is late."""
+    parent = os.getppid()
+    while True:
+        solver.conf_budget(SLICE)
+        verdict = solver.solve_limited()
+        if verdict is not None:
+            return bool(verdict)
+        if monotonic() > until or os.getppid() != parent:
+            return None
+
+
+def answer(question: dict[str, Any], source: Any, out: Any) -> None:
+    """Decide one formula; see above."""
+    name, n_cells = question["solver"], question["cells"]
+    text = source.read(question["text"])
+    phases = np.frombuffer(source.read(question["variables"]), np.int8)
+    cells = np.frombuffer(source.read(4 * n_cells), np.int32)
+    roles = np.frombuffer(source.read(n_cells), np.uint8)
+    until = monotonic() + question["seconds"]
+    with Solver(name=name) as solver:
+        if name.startswith("cadical") and question["variables"] < SMALL:
+            solver.configure({"chrono": 0})
+        load(solver, name, text)
+        if phases.any():
+            solver.set_phases((phases * np.arange(1, len(phases) + 1)).tolist())
+        found, ending = 0, b"W"
+        while found < question["wanted"]:
+            verdict = decide(solver, until)
+            if not verdict:
+                ending = b"L" if verdict is None else b"E"
+                break
+            model = solver.get_model()
+            values = np.zeros(question["variables"] + 1, bool)
+            values[1 : len(model) + 1] = np.array(model) > 0
+            true = values[cells]
+            out.write(b"A" + np.packbits(true).tobytes())
+            out.flush()
+            found += 1
+            differs = (roles == EITHER) | (true & (roles == ONLY_TRUE))
+            solver.add_clause(np.where(true, -cells, cells)[differs].tolist())
+            solver.set_phases(model)
+        out.write(b"E" + ending + struct.pack("<q", conflicts(solver)))
+        out.flush()
+
+
+def main() -> None:
+    """Answer questions until there are no more."""
+    source, out = sys.stdin.buffer, sys.stdout.buffer
+    while line := source.readline():
+        question = json.loads(line)
+        answer(question, source, out)
+
+
+if __name__ == "__main__":
+    main()

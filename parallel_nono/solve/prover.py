@@ -1,0 +1,251 @@
+"""Formulas to processes that decide them: a hard deadline and a memory watch, whatever a SAT solver does.
+
+Every thread that asks keeps its processes for the next question. One that is late, too large or no longer needed is
+killed; the next question starts another.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import re
+import struct
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+SOLVERS = ("cadical153", "cadical195", "cadical300", "glucose4", "maplechrono", "minisat22")
+"""What python-sat offers and we know to hold to conflict budgets."""
+
+ENTRY = re.compile(rf"({'|'.join(SOLVERS)})(:[0-9]{{1,9}})?(:free)?")
+"""What a plan may name, see attempt.Plan.solvers."""
+
+PROGRAM = Path(__file__).with_name("cadical.py")
+
+TICK_S = 0.02
+"""How often a question looks whether it should end."""
+
+WATCH_S = 0.1
+"""How often a process is weighed."""
+
+GRACE_S = 0.4
+"""A solver that has not looked at the clock so long after its time was up is killed."""
+
+
+class ProverDied(RuntimeError):
+    """A solver's process ended by itself: a fault of the solver, or the system took its memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A formula, and what is asked of it.
+
+    solver   its name in python-sat.
+    text     DIMACS.
+    phases   int8 by variable - 1: 1 or -1, where to look first; zeros: no matter.
+    cells    int32, the variables that make an answer;  roles  uint8, theirs: see kernels.encode.
+    """
+
+    solver: str
+    text: bytes
+    phases: np.ndarray
+    cells: np.ndarray
+    roles: np.ndarray
+
+
+@dataclass(slots=True)
+class Proof:
+    """What came of it.
+
+    models     bool[cells], values of `Question.cells`, one for each answer.
+    ending     `exhausted` (there are no others), `enough` (as many as wanted), `late`, `memory`, or `stopped`.
+    conflicts  of the solver that decided; 0 where it was killed.
+    """
+
+    models: list[np.ndarray] = field(default_factory=list)
+    ending: str = "late"
+    conflicts: int = 0
+
+
+ENDINGS = {b"E": "exhausted", b"W": "enough", b"L": "late"}
+
+
+@dataclass(slots=True, eq=False)
+class Wire:
+    """What comes back from a process: (this wire, letter, content) is put into `frames`; the letter b"" at its end."""
+
+    frames: SimpleQueue[tuple[Wire, bytes, Any]]
+    n_cells: int = 0
+    busy: bool = False
+
+    def read(self, pipe: Any) -> None:
+        """Runs in a thread of its own until the process is gone."""
+        letter = b"?"
+        while letter:
+            letter, content = pipe.read(1), None
+            if letter == b"A":
+                packed = pipe.read((self.n_cells + 7) // 8)
+                content = np.unpackbits(np.frombuffer(packed, np.uint8), count=self.n_cells).astype(bool)
+            elif letter == b"E":
+                content = pipe.read(9)
+                self.busy = False
+            self.frames.put((self, letter, content))
+        pipe.close()
+
+
+class Prover:
+    """One process."""
+
+    living: weakref.WeakSet[Prover] = weakref.WeakSet()
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(PROGRAM)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for us to hear
+        )
+        self.living.add(self)
+        self.wire = Wire(SimpleQueue())
+        threading.Thread(target=self.wire.read, args=(self._process.stdout,), daemon=True).start()
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, question: Question, wanted: int, seconds: float, frames: SimpleQueue[Any]) -> None:
+        """Hand over a question; what comes back goes to `frames`."""
+        self.wire.n_cells, self.wire.frames, self.wire.busy = len(question.roles), frames, True
+        header = {
+            "solver": question.solver,
+            "variables": len(question.phases),
+            "cells": len(question.roles),
+            "wanted": wanted,
+            "seconds": seconds,
+            "text": len(question.text),
+        }
+        pipe: Any = self._process.stdin
+        try:
+            pipe.write(json.dumps(header).encode() + b"\n" + question.text)
+            pipe.write(question.phases.tobytes() + question.cells.tobytes() + question.roles.tobytes())
+            pipe.flush()
+        except OSError:
+            frames.put((self.wire, b"", None))
+
+    def mib(self) -> float:
+        """Memory that the process holds."""
+        import psutil
+
+        try:
+            return float(psutil.Process(self._process.pid).memory_info().rss) / 2**20
+        except psutil.Error:
+            return 0.0
+
+    def kill(self) -> None:
+        """End the process, whatever it is at."""
+        self._process.kill()
+        self._process.wait()
+        with contextlib.suppress(OSError):  # what it had not read is lost with it
+            self._process.stdin.close()  # type: ignore[union-attr]
+
+    def __del__(self) -> None:
+        self.kill()
+
+
+def _kill_all() -> None:
+    for prover in list(Prover.living):
+        prover.kill()
+
+
+atexit.register(_kill_all)
+
+
+class _Idle(threading.local):
+    """The processes of one thread that wait for a question."""
+
+    def __init__(self) -> None:
+        self.provers: list[Prover] = []
+
+
+_idle = _Idle()
+
+
+def _prover() -> Prover:
+    while _idle.provers:
+        prover = _idle.provers.pop()
+        if prover.alive:
+            return prover
+    return Prover()
+
+
+def warm_up() -> None:
+    """Have a process ready, so that it starts while other work goes on."""
+    _idle.provers.append(_prover())
+
+
+def prove(
+    questions: Sequence[Question], wanted: int, seconds: float, memory_mib: int, stopped: Callable[[], bool]
+) -> Proof:
+    """Put the same question in several ways at once; the first to be decided counts, the others are killed.
+
+    wanted   answers to stop at.
+    seconds  wall time for all of it; returns at most half a second later.
+    stopped  called now and then: True ends it.
+    Errors   ProverDied if all processes ended by themselves.
+    """
+    frames: SimpleQueue[tuple[Wire, bytes, Any]] = SimpleQueue()
+    began = weighed = monotonic()
+    provers = [_prover() for _ in questions]
+    proofs = {prover.wire: Proof() for prover in provers}
+    done: set[Wire] = set()
+    gone: set[Wire] = set()
+    for prover, question in zip(provers, questions, strict=True):
+        prover.ask(question, wanted, max(seconds, 0.01), frames)
+    try:
+        while True:
+            try:
+                wire, letter, content = frames.get(timeout=TICK_S)
+            except Empty:
+                now = monotonic()
+                ending = "stopped" if stopped() else "late" if now - began > seconds + GRACE_S else ""
+                if not ending and now - weighed > WATCH_S:
+                    weighed = now
+                    ending = "memory" if sum(p.mib() for p in provers if p.wire.busy) > memory_mib else ""
+                if ending:
+                    return Proof(_most(proofs).models, ending)
+                continue
+            if letter == b"A":
+                proofs[wire].models.append(content)
+            elif letter == b"E":
+                proof = proofs[wire]
+                done.add(wire)
+                proof.ending, proof.conflicts = ENDINGS[content[:1]], struct.unpack("<q", content[1:])[0]
+                if proof.ending != "late":
+                    return proof
+            else:
+                gone.add(wire)
+                if len(gone) == len(provers):
+                    raise ProverDied("the process of the SAT solver ended by itself; perhaps memory ran out")
+            if not proofs.keys() - gone - done:
+                return _most(proofs)
+    finally:
+        for prover in provers:
+            if prover.wire.busy or prover.wire in gone:
+                prover.kill()
+            else:
+                _idle.provers.append(prover)
+
+
+def _most(proofs: dict[Wire, Proof]) -> Proof:
+    return max(proofs.values(), key=lambda proof: len(proof.models))

@@ -1,0 +1,276 @@
+"""The stage `sat`: what the stages before left open as a formula, to a solver that learns from its conflicts.
+
+UNSAT is the proof that there is no answer, or no other one than those found. Components of the formula that share no
+variable are counted apart when answers are counted, and their numbers multiplied.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from ..attempt import Limits
+from ..puzzleset import Clues
+from .prover import Question, prove
+
+ROUNDS = 20
+"""Of belief propagation, at most."""
+
+FEW_CELLS = 50
+"""With so few open cells the solver is faster than the hints."""
+
+MOST_BELIEFS = 1 << 24
+"""Messages that hints may take (128 MiB); larger puzzles go without."""
+
+BYTES_A_NUMBER = 24
+"""Memory that a solver takes for each number of a formula, about, learnt clauses apart."""
+
+
+_compiled = threading.Lock(), threading.Event()
+
+
+def compile_first(clues: Clues, place: int, scratch: int, words: np.ndarray) -> None:
+    """Compile the kernels of this stage, or fetch them, with the first puzzle at hand: no puzzle pays for it."""
+    lock, done = _compiled
+    with lock:
+        if not done.is_set():
+            problem = problem_of(clues, place, scratch, words, Limits(), few=-1)
+            if isinstance(problem, Problem):
+                components(problem)
+                dimacs_of(problem.flat[:1], 1)
+                done.set()
+
+
+@dataclass(slots=True)
+class Decision:
+    """What the stage found out.
+
+    answers    uint16[n, cells], at most as many as asked to keep.
+    found      the number of answers; exact where `exhausted`.
+    ending     see prover.Proof.
+    conflicts  of the solvers.
+    """
+
+    answers: np.ndarray
+    found: int
+    exhausted: bool
+    ending: str
+    conflicts: int = 0
+
+
+@dataclass(slots=True)
+class Problem:
+    """A formula of one puzzle; see kernels.encode.Formula, whose arrays are cut to their sizes here.
+
+    impossible  some block has no place: there is no answer.
+    """
+
+    flat: np.ndarray
+    literals: np.ndarray
+    role: np.ndarray
+    n_variables: int
+    phases: np.ndarray
+    impossible: bool = False
+
+
+def problem_of(
+    clues: Clues,
+    place: int,
+    scratch: int,
+    words: np.ndarray,
+    limits: Limits,
+    known: np.ndarray | None = None,
+    few: int = FEW_CELLS,
+) -> Problem | int:
+    """The formula of puzzle `place`, whose planes are the state ROOT in words (see kernels.board).
+
+    known    an answer (uint16[cells]), if there is one: the solver looks there first.
+    few      with so many open cells no hints are made.
+    Returns  the MiB that a solver would need, about, if that is more than it may take.
+    """
+    from ..kernels.encode import Desk, Formula, encode
+
+    height, width, n_colours = int(clues.heights[place]), int(clues.widths[place]), max(int(clues.n_colours[place]), 2)
+    lines = clues.blocks[clues.lines[place] : clues.lines[place + 1] + 1]
+    cells, longest, most = height * width, max(height, width), int(np.diff(lines).max(initial=0))
+    desk = Desk(
+        np.zeros(most * (longest + 1), np.uint8),
+        np.zeros(most * (longest + 1), np.uint8),
+        np.zeros(4 * (longest + 2), np.uint8),
+        np.zeros(longest + 2, np.int32),
+        np.zeros(2 * most * (longest + 2), np.int32),
+    )
+    n_flat, n_variables = 64 * cells, 8 * cells
+    while True:
+        formula = Formula(
+            np.empty(n_flat, np.int32),
+            np.empty(cells * n_colours, np.int32),
+            np.empty(cells * n_colours, np.uint8),
+            np.empty(n_variables, np.int32),
+            np.empty(int(lines[-1] - lines[0]) + 1, np.int32),
+            np.zeros(3, np.int64),
+        )
+        possible = encode(place, *clues, scratch, words, desk, formula)
+        n_cells, variables, size = formula.sizes.tolist()
+        if size <= n_flat and variables <= n_variables:
+            break
+        if size * BYTES_A_NUMBER >> 20 > limits.memory_mib:
+            return int(size * BYTES_A_NUMBER >> 20)
+        n_flat, n_variables = max(size + 4, n_flat), max(variables, n_variables)
+    if size * BYTES_A_NUMBER >> 20 > limits.memory_mib:
+        return int(size * BYTES_A_NUMBER >> 20)
+    phases = np.zeros(variables, np.int8)
+    if possible and known is not None:
+        _lean_to(known, formula.cells.reshape(cells, n_colours), phases)
+    elif possible and limits.plan.hints and n_cells > few and cells * n_colours <= MOST_BELIEFS:
+        _believe(clues, place, scratch, words, formula, cells, n_colours, longest, lines, phases)
+    return Problem(
+        formula.flat[:size],
+        formula.cells.reshape(cells, n_colours),
+        formula.role[:n_cells].copy(),
+        variables,
+        phases,
+        not possible,
+    )
+
+
+def _believe(
+    clues: Clues,
+    place: int,
+    scratch: int,
+    words: np.ndarray,
+    formula: Any,
+    cells: int,
+    n_colours: int,
+    longest: int,
+    lines: np.ndarray,
+    phases: np.ndarray,
+) -> None:
+    from ..kernels.belief import Room, believe
+
+    rows = int(clues.heights[place])
+    n = np.repeat([int(clues.widths[place]), rows], [rows, int(clues.widths[place])])
+    sums = np.concatenate([[0], np.cumsum(clues.lengths[lines[0] : lines[-1]], dtype=np.int64)])
+    filled = sums[lines[1:] - lines[0]] - sums[lines[:-1] - lines[0]]
+    starts = int((np.diff(lines) * (n - filled + 1)).max(initial=0))
+    room = Room(
+        np.empty((2, cells * n_colours)),
+        np.empty(n_colours * longest),
+        np.empty(n_colours * (longest + 1)),
+        np.empty(starts),
+        np.empty(starts),
+    )
+    phases[:] = 1
+    believe(place, *clues, scratch, words, formula, room, ROUNDS, phases)
+
+
+def _lean_to(known: np.ndarray, literals: np.ndarray, phases: np.ndarray) -> None:
+    """Phases of the variables of cells as an answer has them, the others 1."""
+    from ..kernels.encode import TRUE
+
+    phases[:] = 1
+    cell, colour = np.nonzero((literals > 0) & (literals < TRUE))
+    phases[literals[cell, colour] - 1] = np.where(known[cell] == colour, 1, -1)
+
+
+def dimacs_of(flat: np.ndarray, n_variables: int) -> bytes:
+    """Clauses (int32, each ended by 0) as DIMACS text."""
+    from ..kernels.encode import dimacs
+
+    text = np.empty(12 * len(flat) + 12, np.uint8)
+    header = f"p cnf {n_variables} {np.count_nonzero(flat == 0)}\n".encode()
+    return header + text[: dimacs(flat, len(flat), text)].tobytes()
+
+
+def decide(
+    problem: Problem, limits: Limits, wanted: int, keep: int, seconds: float, stopped: Callable[[], bool]
+) -> Decision:
+    """Find answers of a problem: as many as `wanted`, of which at most `keep` are given; see prover.prove."""
+    until = monotonic() + seconds
+    if problem.impossible:
+        return Decision(_grids(problem, [], [], 0), 0, True, "exhausted")
+    parts = components(problem) if wanted > 2 else [(problem.role, problem.flat)]
+    decision = Decision(_grids(problem, [], [], 0), 1, True, "exhausted")
+    models: list[np.ndarray] = []
+    for role, flat in parts:
+        more = -(-wanted // decision.found)
+        proof = prove(_questions(problem, role, flat, limits), more, until - monotonic(), limits.memory_mib, stopped)
+        decision.conflicts += proof.conflicts
+        decision.found *= len(proof.models)
+        models.append(np.array(proof.models, bool).reshape(-1, len(role)))
+        if proof.ending != "exhausted":
+            decision.exhausted, decision.ending = False, proof.ending
+        elif not proof.models:
+            decision.exhausted, decision.ending = True, "exhausted"
+        if not proof.models:
+            return decision
+    if decision.found >= wanted and not decision.exhausted:
+        decision.ending = "enough"
+    decision.exhausted &= decision.found <= wanted
+    decision.answers = _grids(problem, [role for role, _ in parts], models, min(keep, decision.found))
+    decision.found = min(decision.found, wanted)
+    return decision
+
+
+def components(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(roles, clauses) of the parts of a formula that share no variable; variables of other parts have the role NEVER."""
+    from ..kernels.encode import NEVER, join_variables
+
+    parents = np.arange(problem.n_variables + 1, dtype=np.int32)
+    join_variables(problem.flat, parents)
+    of_cells = parents[1 : len(problem.role) + 1]
+    roots = np.unique(of_cells)
+    if len(roots) < 2:
+        return [(problem.role, problem.flat)]
+    ends = np.flatnonzero(problem.flat == 0)
+    sizes = np.diff(ends, prepend=-1)
+    of_clauses = parents[np.abs(problem.flat[ends - sizes + 1])]
+    of_clauses[~np.isin(of_clauses, roots)] = roots[0]  # blocks that no open cell depends on
+    of_numbers = np.repeat(of_clauses, sizes)
+    return [
+        (np.where(of_cells == root, problem.role, NEVER).astype(np.uint8), problem.flat[of_numbers == root])
+        for root in roots
+    ]
+
+
+def _questions(problem: Problem, role: np.ndarray, flat: np.ndarray, limits: Limits) -> list[Question]:
+    """The same formula for each solver of the plan; see attempt.Plan.solvers."""
+    questions = []
+    for entry in limits.plan.solvers:
+        name, *extras = entry.split(":")
+        phases = np.zeros_like(problem.phases) if "free" in extras else problem.phases
+        seeds = [int(extra) for extra in extras if extra.isdecimal()]
+        cells, shuffled = np.arange(1, len(role) + 1, dtype=np.int32), flat
+        if seeds:
+            order = np.random.default_rng(seeds[0]).permutation(problem.n_variables).astype(np.int32)
+            renamed = np.concatenate([[0], order + 1]).astype(np.int32)
+            shuffled, cells = np.sign(flat) * renamed[np.abs(flat)], renamed[cells]
+            turned = np.empty_like(phases)
+            turned[order] = phases
+            phases = turned
+        questions.append(Question(name, dimacs_of(shuffled, problem.n_variables), phases, cells, role))
+    return questions
+
+
+def _grids(problem: Problem, roles: list[np.ndarray], models: list[np.ndarray], keep: int) -> np.ndarray:
+    """The first `keep` answers as colour indices: every combination of the models of the parts."""
+    from ..kernels.encode import NEVER, TRUE
+
+    literals = problem.literals
+    grids = np.zeros((keep, len(literals)), np.uint16)
+    for number in range(keep):
+        values, rest = np.zeros(len(problem.role) + 1, bool), number
+        for role, found in zip(roles, models, strict=True):
+            rest, place = divmod(rest, len(found))
+            mine = np.ones(len(role), bool) if len(roles) == 1 else role != NEVER
+            values[1:][mine] = found[place][mine]
+        held = np.abs(literals) < TRUE
+        true = literals == TRUE
+        true[held] = values[np.abs(literals[held])] == (literals[held] > 0)
+        grids[number] = true.argmax(axis=1)
+    return grids

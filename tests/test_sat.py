@@ -1,0 +1,330 @@
+"""The stage `sat`: formulas, hints, and the processes that decide them."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import oracles
+import psutil
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan
+from parallel_nono.generate import generate
+from parallel_nono.kernels import belief
+from parallel_nono.kernels.bits import FULL
+from parallel_nono.kernels.board import ROOT
+from parallel_nono.puzzle import Block, Clue, Puzzle
+from parallel_nono.puzzleset import plain_palette, set_of
+from parallel_nono.solve import pipeline, prover, sat, solve, solve_set
+from parallel_nono.solve.plans import load_plan, names
+
+AT_ONCE = Plan(("line", "sat"))
+"""Everything that lines leave goes to the solver."""
+
+EVERY_ANSWER = Limits(answers=2000, count=2000, plan=AT_ONCE)
+SOME = Puzzle.of_grid(((1, 0), (0, 1)))
+"""The smallest puzzle that lines leave open."""
+
+
+def switches(n: int) -> Puzzle:
+    """n parts that share nothing, each with two answers: a colour that only its own two rows and columns have."""
+    sides = tuple((Block(1, colour),) for colour in range(1, n + 1) for _ in range(2))
+    return Puzzle(sides, sides, plain_palette(n + 1))
+
+
+@pytest.fixture
+def stubborn() -> Puzzle:
+    """A puzzle that takes every stage minutes."""
+    return generate("domino", 63, 63, 0)
+
+
+@given(strategies.puzzles(most=4, most_colours=4))
+def test_models_of_the_formula_are_the_answers(puzzle: Puzzle) -> None:
+    grids = oracles.grids_by_trying_all(puzzle)
+    result = solve(puzzle, EVERY_ANSWER)
+    assert (result.n_answers, result.exhausted) == (len(grids), True)
+    assert set(result.answers) == set(grids)
+
+
+@given(st.data())
+def test_models_with_unknown_lengths_are_the_answers(data: st.DataObject) -> None:
+    puzzle = data.draw(strategies.puzzles(most=4, most_colours=3))
+    hidden = [[data.draw(strategies.blotted_clues(clue)) for clue in side] for side in (puzzle.rows, puzzle.columns)]
+    puzzle = Puzzle(tuple(hidden[0]), tuple(hidden[1]), puzzle.palette)
+    grids = oracles.grids_by_trying_all(puzzle)
+    result = solve(puzzle, EVERY_ANSWER)
+    assert (result.n_answers, result.exhausted) == (len(grids), True)
+    assert set(result.answers) == set(grids)
+
+
+def noise() -> Iterator[Puzzle]:
+    """Puzzles of which every stage decides some."""
+    for seed in range(20):
+        yield generate("noise", 15, 17, seed, density=45)
+        yield generate("confetti", 12, 12, seed, density=60, inks=2)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        AT_ONCE,
+        Plan(("line", "sat"), hints=False),
+        Plan(("line", "sat"), encoding="plain", hints=False),
+        Plan(("line", "probe", "sat"), probes=20),
+        Plan(visits=1),
+        Plan(("line", "sat"), solvers=("cadical153", "cadical195:free", "glucose4:7")),
+        *map(load_plan, sorted(set(names()) - {"fast", "lines-only"})),
+    ],
+    ids=str,
+)
+def test_every_plan_has_the_same_verdict(plan: Plan) -> None:
+    puzzles = list(noise())
+    expected = solve_set(set_of(puzzles), Limits(plan=load_plan("search")))
+    found = solve_set(set_of(puzzles), Limits(plan=plan))
+    assert np.array_equal(found.outcome, expected.outcome)
+    assert np.array_equal(found.n_answers, expected.n_answers)
+    if plan.stages == ("line", "sat"):
+        assert "sat" in {STAGES[stage] for stage in found.stage}
+
+
+def test_counts_of_parts_that_share_nothing_are_multiplied() -> None:
+    exact = Limits(answers=70, count=1000, plan=AT_ONCE)
+    result = solve(switches(6), exact)
+    assert (result.outcome, result.n_answers, result.exhausted) == (Outcome.MULTIPLE, 64, True)
+    assert len(set(result.answers)) == 64
+    result = solve(switches(40), exact)
+    assert (result.n_answers, result.exhausted, len(set(result.answers))) == (1000, False, 70)
+
+
+def test_one_impossible_part_leaves_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    original = sat.prove
+
+    def fails_third(questions: list[prover.Question], wanted: int, *rest: Any) -> prover.Proof:
+        asked.append(wanted)
+        return prover.Proof([], "exhausted", 3) if len(asked) == 3 else original(questions, wanted, *rest)
+
+    monkeypatch.setattr(sat, "prove", fails_third)
+    result = solve(switches(5), Limits(count=1000, plan=AT_ONCE))
+    assert (result.outcome, result.n_answers, result.exhausted) == (Outcome.CONTRADICTION, 0, True)
+    assert asked == [1000, 500, 250]  # what the parts before have is not asked for again
+
+
+@pytest.mark.parametrize("turn", ["transposed", "mirrored"])
+def test_turned_puzzles_have_the_same_verdict(turn: str) -> None:
+    puzzles = list(noise())
+    turned = [getattr(puzzle, turn)() for puzzle in puzzles]
+    one, other = (solve_set(set_of(these), Limits(count=20, plan=AT_ONCE)) for these in (puzzles, turned))
+    assert np.array_equal(one.outcome, other.outcome)
+    assert np.array_equal(one.n_answers, other.n_answers)
+
+
+def test_a_late_solver_is_ended_and_leaves_no_process_at_work(stubborn: Puzzle) -> None:
+    began = time.monotonic()
+    result = solve(stubborn, Limits(seconds=1.0))
+    assert (result.outcome, result.stage) == (Outcome.TIMEOUT, "sat")
+    assert time.monotonic() - began < 2.0 + 1.0  # the second is the promise, the rest for a busy machine
+    time.sleep(0.5)
+    children = psutil.Process().children(recursive=True)
+    assert not [child for child in children if child.cpu_percent(0.2) > 50]
+
+
+def test_a_solver_can_be_stopped(stubborn: Puzzle) -> None:
+    abort = np.zeros(1, np.int64)
+    threading.Timer(0.7, lambda: abort.__setitem__(0, 1)).start()
+    began = time.monotonic()
+    results = solve_set(set_of([stubborn, SOME]), Limits(seconds=600, plan=AT_ONCE), abort)
+    assert results.aborted
+    assert time.monotonic() - began < 10
+
+
+def test_answers_found_before_the_time_was_up_are_kept() -> None:
+    """An answer of a puzzle whose proof takes long: honest about what is known."""
+    found = [solve(generate("domino", side, side, 0), Limits(seconds=1.0, plan=AT_ONCE)) for side in (31, 35, 39)]
+    late = [result for result in found if result.outcome == Outcome.TIMEOUT]
+    assert late
+    assert all(len(result.answers) == result.n_answers <= 1 for result in late)
+
+
+def test_a_formula_too_large_is_said_before_it_is_made(stubborn: Puzzle) -> None:
+    result = solve(stubborn, Limits(memory_mib=1, plan=AT_ONCE))
+    assert result.outcome == Outcome.STALLED
+    assert "needs about" in result.witness
+
+
+def test_a_solver_that_grows_too_large_is_ended(stubborn: Puzzle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sat, "BYTES_A_NUMBER", 0)
+    result = solve(stubborn, Limits(seconds=60, memory_mib=20, plan=AT_ONCE))
+    assert (result.outcome, result.witness) == (Outcome.STALLED, "the SAT solver took more than 20 MiB")
+
+
+def solver_processes() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children() if "cadical.py" in " ".join(child.cmdline())]
+
+
+def test_a_solver_that_dies_is_an_error_and_the_next_question_finds_another(stubborn: Puzzle) -> None:
+    def kill() -> None:
+        time.sleep(1.0)
+        for child in solver_processes():
+            os.kill(child.pid, signal.SIGKILL)
+
+    threading.Thread(target=kill).start()
+    with pytest.raises(prover.ProverDied, match="ended by itself"):
+        solve(stubborn, Limits(seconds=60, plan=AT_ONCE))
+    assert solve(SOME, Limits(plan=AT_ONCE)).outcome == Outcome.MULTIPLE
+
+
+def test_a_solver_that_died_while_idle_is_replaced() -> None:
+    assert solve(SOME, Limits(plan=AT_ONCE)).outcome == Outcome.MULTIPLE
+    for child in solver_processes():
+        child.kill()
+        child.wait()
+    assert solve(SOME, Limits(plan=AT_ONCE)).outcome == Outcome.MULTIPLE
+
+
+def test_a_process_is_kept_for_the_next_question() -> None:
+    solve(SOME, Limits(plan=AT_ONCE))
+    before = {child.pid for child in solver_processes()}
+    for _ in range(3):
+        solve(SOME, Limits(plan=AT_ONCE))
+    assert {child.pid for child in solver_processes()} == before
+
+
+def test_solvers_end_with_their_thread() -> None:
+    started: set[int] = set()
+
+    def work() -> None:
+        before = {child.pid for child in solver_processes()}
+        solve(SOME, Limits(plan=AT_ONCE))
+        started.update({child.pid for child in solver_processes()} - before)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert started
+    deadline = time.monotonic() + 10
+    while any(map(psutil.pid_exists, started)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(psutil.pid_exists, started))
+
+
+@pytest.fixture(scope="module")
+def program() -> ModuleType:
+    """The programme of the other process, in this one."""
+    spec = importlib.util.spec_from_file_location("cadical", prover.PROGRAM)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_both_ways_to_load_a_formula_load_the_same(program: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pysat.solvers import Solver
+
+    clauses = [[1, -2, 3], [-1], [2, 4], [-3, -4], [10, -11]]
+    flat = np.array([number for clause in clauses for number in (*clause, 0)], np.int32)
+    text = sat.dimacs_of(flat, 11)
+    assert text.decode() == "p cnf 11 5\n" + "".join(" ".join(map(str, (*clause, 0))) + "\n" for clause in clauses)
+    models = []
+    for read in (program.reader, lambda name: None):
+        monkeypatch.setattr(program, "reader", read)
+        with Solver(name="cadical153") as solver:
+            program.load(solver, "cadical153", text)
+            found = set()
+            while solver.solve():
+                model = solver.get_model()[:4]
+                found.add(tuple(model))
+                solver.add_clause([-literal for literal in model])
+        models.append(found)
+    assert models[0] == models[1]
+    assert models[0] == {(-1, -2, -3, 4), (-1, 2, 3, -4)}
+
+
+@given(st.lists(st.integers(-(2**29), 2**29), max_size=50))
+def test_dimacs_is_what_python_would_print(numbers: list[int]) -> None:
+    flat = np.array([*numbers, 0], np.int32)
+    lines = sat.dimacs_of(flat, 5).decode().split("\n", 1)[1]
+    assert lines.replace("\n", " ").split() == [str(number) for number in flat.tolist()]
+    assert lines.count("\n") == np.count_nonzero(flat == 0)
+
+
+def marginals(clue: Clue, n_cells: int, n_colours: int) -> np.ndarray:
+    """By writing out all layouts: the share of them in which a cell has a colour, float64[cells, colours]."""
+    shares = np.zeros((n_cells, n_colours))
+    layouts = oracles.layouts(clue, n_cells)
+    for layout in layouts:
+        shares[range(n_cells), list(layout)] += 1
+    return shares / max(len(layouts), 1)
+
+
+@given(strategies.puzzles_of_grids(most=7, most_colours=4))
+def test_the_first_messages_of_rows_are_shares_of_layouts(puzzle: Puzzle) -> None:
+    """Before a column has said anything, a row weighs all of its layouts alike."""
+    batch = set_of([puzzle])
+    clues = pipeline.clues_of(batch)
+    for array in (clues.blocks, clues.lengths, clues.colours):
+        array.flags.writeable = False
+    n_colours = puzzle.n_colours
+    state = 2 * max(puzzle.height, puzzle.width) * n_colours * 2
+    words = np.full(1000 + (ROOT + 2) * state + puzzle.height * puzzle.width * 2, FULL, np.uint64)
+    limits = Limits(plan=AT_ONCE)
+    rooms: list[belief.Room] = []
+    original = belief.believe
+
+    def keep(*arguments: Any) -> int:
+        *rest, room, _, phases = arguments
+        rooms.append(room)
+        return original(*rest, room, 1, phases)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(belief, "believe", keep)
+        sat.problem_of(clues, 0, 0, words, limits, few=-1)
+    if not rooms:
+        return
+    told = rooms[0].messages[0].reshape(puzzle.height, puzzle.width, n_colours)
+    for row, clue in enumerate(puzzle.rows):
+        if clue:
+            expected = np.clip(marginals(clue, puzzle.width, n_colours), belief.LEAST, 1 - belief.LEAST)
+            new = (told[row] - belief.DAMPING / n_colours) / (1 - belief.DAMPING)
+            assert np.allclose(new, expected, atol=1e-9)
+
+
+def test_hints_do_not_change_what_is_found_but_where_it_is_looked_for() -> None:
+    puzzles = [generate("noise", 25, 25, seed, density=48) for seed in range(8)]
+    hinted, free = (solve_set(set_of(puzzles), Limits(plan=Plan(("line", "sat"), hints=h))) for h in (True, False))
+    assert np.array_equal(hinted.outcome, free.outcome)
+    assert hinted.n_conflicts.sum() != free.n_conflicts.sum()
+
+
+def test_the_facts_of_a_row_tell_what_each_stage_settled() -> None:
+    results = solve_set(set_of(list(noise())), Limits())
+    assert (results.n_open_lines >= results.n_open).all()
+    by_lines = results.stage == STAGES.index("line")
+    assert (results.n_open_lines[by_lines & (results.outcome == OUTCOMES.index(Outcome.UNIQUE))] == 0).all()
+    assert (results.n_depth <= results.n_branches).all()
+    assert results.n_depth.max() > 0
+
+
+def test_names_of_solvers_in_plans() -> None:
+    fine = ["cadical153", "glucose4:12", "cadical195:free", "cadical153:3:free"]
+    assert all(prover.ENTRY.fullmatch(name) for name in fine)
+    assert not any(prover.ENTRY.fullmatch(name) for name in ["kissat404", "cadical153:x", "cadical153:free:3", ""])
+
+
+def test_every_named_solver_can_be_used() -> None:
+    for name, seed in itertools.product(prover.SOLVERS, ("", ":5")):
+        result = solve(SOME, Limits(plan=Plan(("line", "sat"), solvers=(name + seed,))))
+        assert (result.outcome, result.stage) == (Outcome.MULTIPLE, "sat")
