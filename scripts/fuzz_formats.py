@@ -3,9 +3,9 @@
     python scripts/fuzz_formats.py                       two minutes, all formats
     python scripts/fuzz_formats.py --seconds 3600 --seed 7 --format non --format webpbn
 
-Every input must give puzzles or errors that name it, the same by compiled and by plain readers, within `--limit` seconds
-of processor time and `--memory` MiB of address space beyond what the start took. The first input that does not is written
-to `fuzz-failure.bin`, and the exit code is 1.
+Every input must give puzzles or errors that name it, the same by compiled and by plain readers, within `--limit`
+seconds of processor time and `--memory` MiB of address space beyond what the start took. The first input that does not
+is written to `fuzz-failure.bin`, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import numpy as np
 from mutations import ODD, mutated, packed_like_parsed, sound
@@ -30,6 +29,7 @@ from parallel_nono.formats import FORMATS, Format, encoded, files
 from parallel_nono.generate.colour import palette_of
 from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
 
+ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("", "A", "a b", 'x"y', "a & b <c>", "ä")
 
 

@@ -22,9 +22,11 @@ from strategies import lines
 
 import parallel_nono.cli
 from parallel_nono import cli
+from parallel_nono.attempt import Plan
 from parallel_nono.cli.exits import MEANINGS, Code, Failure, writing
-from parallel_nono.solve.plans import CHOICES, InvalidPlan, load_plan
+from parallel_nono.solve.plans import CHOICES, InvalidPlan, load_plan, racing
 from parallel_nono.solve.plans import names as plan_names
+from parallel_nono.solve.prover import ENTRY
 
 ROOT = Path(parallel_nono.__file__).parent.parent
 
@@ -428,12 +430,56 @@ def test_every_format_is_listed() -> None:
     assert {form.name for form in FORMATS} <= {line.split()[0] for line in ended.out.splitlines()}
 
 
+# many answers
+
+
+def test_all_answers_go_to_a_file_and_what_they_share_is_shown(files: Path) -> None:
+    three = files / "three.non"
+    three.write_text("width 3\nheight 5\n\nrows\n1\n1\n1\n0\n3\n\ncolumns\n1,1\n1,1\n1,1\n")
+    out = files / "answers.txt"
+    ended = pnono("solve", three, "--answers", "10", "--answers-to", out)
+    assert "common to these" in ended.out
+    lines = out.read_text().splitlines()
+    assert lines[0] == "# three: exactly 6"
+    document = json.loads(pnono("solve", three, "--answers", "10", "--json").out)
+    assert set(lines[1:]) == set(document["answers"])
+    assert len(lines) - 1 == document["n_answers"] == 6
+    assert document["common"] == "???/???/???/.../###"
+    for place, cell in enumerate(document["common"]):
+        assert {answer[place] for answer in document["answers"]} == {cell} or cell == "?"
+
+
+def test_answers_that_cannot_be_written_are_one_message(files: Path) -> None:
+    ended = pnono("solve", files / "stuck.non", "--answers-to", files / "no" / "such.txt")
+    assert ended.code == Code.UNWRITABLE
+    assert "such.txt: can't be written: No such file or directory" in ended.err
+
+
+def test_a_race_of_solvers_has_the_same_verdict(files: Path) -> None:
+    plan = files / "at-once.toml"
+    plan.write_text("stages = ['line', 'sat']\n")
+    alone, race = (
+        json.loads(pnono("solve", files / "stuck.non", "--plan", plan, "--workers", n, "--json").out) for n in (1, 3)
+    )
+    assert (race["outcome"], race["stage"], race["answer"]) == (alone["outcome"], "sat", alone["answer"])
+
+
+def test_more_workers_are_more_solvers_none_of_them_twice() -> None:
+    assert racing(Plan(), 1) == Plan()
+    for n in range(1, 12):
+        solvers = racing(Plan(), n).solvers
+        assert len(set(solvers)) == n
+        assert all(ENTRY.fullmatch(name) for name in solvers)
+
+
 # plans
 
 
 def test_the_shipped_plans_are_known_by_name() -> None:
-    assert plan_names() == ["default", "fast", "lines-only"]
-    assert [load_plan(name) for name in plan_names()] == [("line", "probe", "search"), ("line", "probe"), ("line",)]
+    assert plan_names() == ["default", "fast", "lines-only", "portfolio", "prove", "sat-plain", "search"]
+    assert load_plan("fast") == Plan(("line", "probe"), probes=0)
+    assert load_plan("search") == Plan(("line", "probe", "search"), probes=0, visits=0)
+    assert load_plan("sat-plain") == Plan(("line", "sat"), encoding="plain", hints=False)
 
 
 def test_the_default_plan_is_the_default_of_the_library() -> None:
@@ -458,7 +504,17 @@ def test_a_plan_may_name_every_stage_of_the_pipeline() -> None:
         ("stages = ['line', 'line']", "stages: expected line, then"),
         ("stages = ['probe', 'line']", "stages: expected line, then"),
         ("about = 'nothing'", "stages: expected line, then"),
-        ("stage = ['line']", "expected the keys `about` and `stages`, found `stage`"),
+        (
+            "stage = ['line']",
+            "expected the keys about, stages, probes, visits, encoding, hints, solvers, found `stage`",
+        ),
+        ("stages = ['line']\nprobes = -1", "probes: expected a whole number from 0 on, found -1"),
+        ("stages = ['line']\nprobes = true", "probes: expected a whole number from 0 on, found True"),
+        ("stages = ['line']\nvisits = 1.5", "visits: expected a whole number from 0 on, found 1.5"),
+        ("stages = ['line']\nencoding = 'thick'", "encoding: expected order or plain, found 'thick'"),
+        ("stages = ['line']\nhints = 1", "hints: expected true or false, found 1"),
+        ("stages = ['line']\nsolvers = ['minisat']", "solvers: expected a list of cadical153, "),
+        ("stages = ['line']\nsolvers = []", "solvers: expected a list of cadical153, "),
         ("stages = [", "expected TOML"),
         ("stages = ['read', 'line']", "stages: expected line, then"),
     ],
@@ -472,7 +528,10 @@ def test_a_wrong_plan_is_refused_with_its_file(tmp_path: Path, text: str, messag
 
 
 def test_an_unknown_plan_names_those_there_are() -> None:
-    assert "default, fast, lines-only, found `quick`" in pnono("solve", "-", "--plan", "quick", text=HOOK).err
+    assert (
+        "default, fast, lines-only, portfolio, prove, sat-plain, search, found `quick`"
+        in pnono("solve", "-", "--plan", "quick", text=HOOK).err
+    )
 
 
 # --config
@@ -490,7 +549,7 @@ def test_a_file_gives_defaults_and_the_command_line_wins(files: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[solve]\nanswer = 2", "[solve]: unknown key `answer`; known are `answers`, `clues`, `color`"),
+        ("[solve]\nanswer = 2", "[solve]: unknown key `answer`; known are `answers`, `answers_to`, `clues`, `color`"),
         ("[solv]\nanswers = 2", "expected sections named `check`"),
         ("answers = 2", "expected sections named `check`"),
         ("[solve]\nanswers = 'two'", "[solve]: `answers`: "),
@@ -602,7 +661,7 @@ def test_an_interrupt_ends_with_its_code(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_long_search_at_once(tmp_path: Path) -> None:
-    pnono("generate", "noise", tmp_path / "hard.non", "--height", 60, "--width", 60, "--set", "density=50")
+    pnono("generate", "domino", tmp_path / "hard.non", "--height", 63, "--width", 63)
     command = [sys.executable, "-m", "parallel_nono", "solve", str(tmp_path / "hard.non"), "--seconds", "600"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         time.sleep(8)

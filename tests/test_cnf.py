@@ -465,6 +465,7 @@ def test_the_log_has_the_lines_of_apsnono(folder: Path) -> None:
         (["--out", "no/such/folder.cnf"], "", 74, "can't be written"),
         (["--out", "a", "--answer", "b"], "", 2, "expected one of --out, --answer and --log"),
         (["--log", "--lines"], "", 2, "expected the plain encoding as it stands"),
+        (["--answer", "-", "--exclude", "-"], "", 2, "expected standard input for one file"),
         (["--number", "2"], "", 2, "expected a puzzle number from 1 to 1"),
     ],
 )

@@ -314,6 +314,15 @@ def test_what_is_too_much_to_try_is_approached_greedily(aim: str) -> None:
         assert repair(changed(noise, rest), 2, aim).changes != (), "each change is needed"  # type: ignore[arg-type]
 
 
+def test_a_picture_that_is_open_almost_everywhere_is_repaired_greedily() -> None:
+    noise = (np.random.default_rng(1).random((25, 25)) < 0.5).astype(int)
+    found = repair(noise, 2, "lines")
+    assert found.changes is not None
+    assert found.least == 1 < len(found.changes)
+    result = solve(Puzzle.of_grid(changed(noise, found.changes).tolist()))
+    assert (result.outcome, result.stage) == ("unique", "line")
+
+
 def test_nothing_is_promised_when_few_tries_are_allowed() -> None:
     noise = (np.random.default_rng(6).random((12, 12)) < 0.5).astype(int)
     found = repair(noise, 2, "unique", most_tries=1)

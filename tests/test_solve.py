@@ -19,6 +19,7 @@ from parallel_nono.generate import generate
 from parallel_nono.puzzle import Block, InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
 from parallel_nono.solve import pipeline, solve, solve_set
+from parallel_nono.solve.plans import load_plan
 from parallel_nono.solve.single import RejectedAnswer
 
 EVERY_ANSWER = Limits(answers=2000, count=2000)
@@ -36,7 +37,7 @@ def ones(n: int) -> Puzzle:
 @pytest.fixture
 def domino() -> Puzzle:
     """A puzzle that takes the search many seconds."""
-    return generate("domino", 31, 31, 0)
+    return generate("domino", 63, 63, 0)
 
 
 @given(strategies.puzzles(most=4, most_colours=3))
@@ -135,7 +136,8 @@ def test_what_lines_decide_is_unique_even_when_only_one_answer_is_asked() -> Non
 def test_stages_are_named_by_what_decided() -> None:
     assert solve(generate("domino", 5, 5, 0)).stage == "line"
     assert solve(generate("domino", 7, 7, 0)).stage == "probe"
-    assert solve(generate("domino", 15, 15, 0)).stage == "search"
+    assert solve(generate("domino", 11, 11, 0)).stage == "search"
+    assert solve(generate("domino", 21, 21, 0)).stage == "sat"
 
 
 def test_plans_end_where_they_say() -> None:
@@ -177,9 +179,10 @@ def test_another_thread_can_stop_a_search(domino: Puzzle) -> None:
 
 def test_a_search_deeper_than_its_room_starts_again_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = set_of([generate("noise", 25, 25, seed, density=50) for seed in range(12)])
-    roomy = solve_set(batch, Limits())
+    limits = Limits(plan=load_plan("search"))
+    roomy = solve_set(batch, limits)
     monkeypatch.setattr(pipeline, "FIRST_LEVELS", 2)
-    tight = solve_set(batch, Limits())
+    tight = solve_set(batch, limits)
     assert np.array_equal(roomy.outcome, tight.outcome)
     assert np.array_equal(roomy.cells, tight.cells)
     assert np.array_equal(roomy.n_branches, tight.n_branches)

@@ -149,6 +149,8 @@ def test_what_has_too_many_positions_is_refused_before_it_begins() -> None:
         bitmask("O" * 40, 1, FOR_EVER)
     with pytest.raises(Refused, match="at most 64 cells"):
         bitmask("O" * 1_000_000, 1, FOR_EVER)
+    with pytest.raises(Refused, match="at most 8,192 cells"):
+        remembered(LIST, "O" * 1_000_000, 1, True, FOR_EVER)
     assert bitmask("X" * 64, 64, FOR_EVER).winner == 2
     assert bitmask("O" * 64, 64, FOR_EVER)[:3] == (1, -1, 0)
     assert monotonic() - began < 10

@@ -41,8 +41,7 @@ class Proved:
     def __init__(self, take: int) -> None:
         self._take = take
         self._values = np.zeros(0, np.uint16)
-        self._spots: dict[int, bool] = {}
-        self._seen = np.zeros(1 << 16, np.uint8)
+        self._spots: set[int] = set()
         self._lock = Lock()
 
     def wrong(self, certificate: Certificate, lengths: set[int]) -> str:
@@ -62,22 +61,32 @@ class Proved:
         known, sure = len(self._values), min(n, PROVED_MOST)
         if not np.array_equal(self._values[:n], values[: min(n, known)]):
             return "expected the values that were proved before, found others"
+        seen = np.zeros(1 << 16, np.uint8)
         if sure > known:
-            place = first_wrong(values, self._take, known, sure, self._seen)
+            place = first_wrong(values, self._take, known, sure, seen)
             if place >= 0:
                 return f"expected the least number that no move leads to for {place} cells, found {values[place]}"
             self._values = values[:sure].copy()
         further = {length for length in lengths if PROVED_MOST <= length < n}
         if further:
             further |= set(np.linspace(PROVED_MOST, max(further), SPOTS, dtype=np.int64).tolist())
-        for place in sorted(further - self._spots.keys()):
-            if first_wrong(values, self._take, place, place + 1, self._seen) >= 0:
+        for place in sorted(further - self._spots):
+            if first_wrong(values, self._take, place, place + 1, seen) >= 0:
                 return f"expected the least number that no move leads to for {place} cells, found {values[place]}"
-            self._spots[place] = True
+            self._spots.add(place)
         return ""
 
 
+MOST_PROVED = 256
+"""Numbers K that are remembered; then all are forgotten."""
+
 _proved: dict[int, Proved] = {}
+
+
+def _proved_for(take: int) -> Proved:
+    if len(_proved) > MOST_PROVED:
+        _proved.clear()
+    return _proved.setdefault(take, Proved(take))
 
 
 class Claim(NamedTuple):
@@ -119,7 +128,7 @@ def faults(claims: Sequence[Claim], certificate: Callable[[int, int], Certificat
             continue
         longest = max(lengths)
         certificates[take] = certificate(take, longest)
-        wrong = _proved.setdefault(take, Proved(take)).wrong(certificates[take], set(lengths))
+        wrong = _proved_for(take).wrong(certificates[take], set(lengths))
         if wrong:
             found.append((lengths[longest], wrong))
             return found
@@ -141,8 +150,9 @@ def _played(claim: Claim) -> tuple[str, str]:
         return f"expected winner 1 with a move or winner 2 without, found {winner} and {move + 1}", ""
     if winner == 2:
         return "", strip
-    if strip[move : move + take] != "O" * take:
-        return f"expected {take:,} free cells from cell {move + 1} on, found {strip[move : move + take][:80]}", ""
+    crossed = strip[move : move + take]
+    if len(crossed) < take or "X" in crossed:
+        return f"expected {take:,} free cells from cell {move + 1} on, found {crossed[:80]}", ""
     return "", strip[:move] + "X" * take + strip[move + take :]
 
 

@@ -85,6 +85,8 @@ def cnf(
         raise Failure(Code.USAGE, "expected one of --out, --answer and --log, found several")
     if log and (lines or exclude or encoding is not Encoding.PLAIN):
         raise Failure(Code.USAGE, "--log: expected the plain encoding as it stands, found other options")
+    if [source, answer, *(exclude or [])].count(STDIN) > 1:
+        raise Failure(Code.USAGE, "expected standard input for one file, found `-` several times")
     found = list(puzzles(source, format_name, number))
     if (out or answer or exclude) and len(found) > 1:
         raise Failure(Code.USAGE, f"{source}: expected one puzzle, found {len(found)}: choose with --number")

@@ -38,6 +38,9 @@ KindName = Annotated[
 KindOptions = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the kind; may be repeated.")
 ]
+Memory = Annotated[
+    int, typer.Option(min=16, metavar="MIB", help="Most memory of a SAT solver; what needs more is `stalled`.")
+]
 Number = Annotated[int, typer.Option(min=0, help="Only this puzzle of its file, from 1; 0 takes all.")]
 
 

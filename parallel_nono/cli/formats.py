@@ -8,7 +8,8 @@ import typer
 def formats() -> None:
     """List the file formats, what each can carry, and the endings by which it is known.
 
-    Files are recognised by their content first, by their ending second; `.gz`, `.zip` and `.tar.*` are opened.
+    Files are recognised by their content first, by their ending second; `.gz`, `.zip` and `.tar.*` are opened. What a
+    format can't carry (colours, blots, several puzzles in a file) is refused by name when it is written.
 
     \b
     pnono formats
@@ -18,14 +19,20 @@ def formats() -> None:
 
     from ..formats import FORMATS
 
-    width = shutil.get_terminal_size().columns
-    indent = " " * 11
+    forms = sorted(FORMATS, key=lambda form: form.name)
+    wide = max(len(form.name) for form in forms)
+    indent = " " * (wide + 1)
 
     def mark(able: object) -> str:
         return "yes" if able else "-"
 
-    typer.echo(f"{'format':<10} read write colours several blots  endings")
-    for form in sorted(FORMATS, key=lambda form: form.name):
-        abilities = f"{mark(form.write):<5} {mark(form.colours):<7} {mark(form.several):<7} {mark(form.blots):<5}"
-        typer.echo(f"{form.name:<10} yes  {abilities}  {' '.join(form.extensions)}")
-        typer.echo(textwrap.fill(form.title, width, initial_indent=indent, subsequent_indent=indent))
+    typer.echo(f"{'format':<{wide}} read write colours blots several keeps    endings")
+    for form in forms:
+        abilities = f"{mark(form.write):<5} {mark(form.colours):<7} {mark(form.blots):<5} {mark(form.several):<7}"
+        keeps = "picture" if form.picture else "clues"
+        typer.echo(f"{form.name:<{wide}} yes  {abilities} {keeps:<8} {' '.join(form.extensions)}")
+        about = textwrap.fill(
+            form.title, shutil.get_terminal_size().columns, initial_indent=indent, subsequent_indent=indent
+        )
+        typer.echo(about)
+    typer.echo("A format that keeps the picture is written from the answer: of the file, or found by solving.")

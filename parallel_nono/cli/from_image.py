@@ -90,7 +90,8 @@ def from_image(
 
     If there are several answers, the cells in which two of them differ are marked, and the fewest cells are looked for
     whose change leaves only one answer (--aim lines: that lines alone find). Sets of changes are tried in order of
-    size, so where it says `fewer do not help`, that is proved. What is too much for --tries is approached greedily.
+    size, so where it says `fewer do not help`, that is proved. What is too much for --tries, or open almost everywhere,
+    is approached greedily.
 
     \b
     pnono from-image heart.png

@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 LEFT_OUT = ("run", "engine", "host", "worker", "version", "started", "queue_s", "cpu_s", "peak_mib")
 """Columns that say nothing about a puzzle tried by itself."""
 
+CODES = {
+    "unique": Code.FINE,
+    "solved": Code.FINE,
+    "multiple": Code.NO,
+    "contradiction": Code.NO,
+    "invalid": Code.INVALID,
+    "crashed": Code.BUG,
+}
+"""Exit codes by outcomes; the others leave it undecided."""
+
 
 def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bool) -> Code:
     """Show what becomes of the puzzles of a source, or of its `number`th; the highest exit code."""
@@ -38,7 +48,7 @@ def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bo
             row = patiently(_row, work, puzzle)
         except RejectedAnswer as error:
             raise Failure(Code.BUG, f"{error}; please report it with the puzzle") from error
-        code = max(code, _code(row["outcome"]))
+        code = max(code, CODES.get(row["outcome"], Code.UNDECIDED))
         if as_json:
             print(json.dumps({name: value for name, value in row.items() if name not in LEFT_OUT}, ensure_ascii=False))
         elif row["outcome"] in ("invalid", "crashed"):
@@ -76,11 +86,6 @@ def _row(work: Work, puzzle: pa.RecordBatch) -> dict[str, Any]:
     return row
 
 
-def _code(outcome: str) -> Code:
-    codes = {"unique": Code.FINE, "solved": Code.FINE, "multiple": Code.NO, "contradiction": Code.NO}
-    return {"invalid": Code.INVALID, "crashed": Code.BUG}.get(outcome) or codes.get(outcome, Code.UNDECIDED)
-
-
 def _lines(kind: Kind, puzzle: pa.RecordBatch, row: dict[str, Any]) -> list[str]:
     from ..report.summary import duration
 
@@ -107,12 +112,12 @@ def generate_kind(name: str, out: str, seeds: Sequence[int], height: int, width:
         known = ", ".join(kind.makes) or "none"
         raise Failure(Code.USAGE, f"--set: {name}: expected options among {known}, found {option!r}")
     try:
-        texts = (kind.make(height, width, seed, chosen) for seed in seeds)
-        if out == "-":
-            sys.stdout.writelines(texts)
-            return
-        with writing(out), Path(out).open("w", encoding="utf-8") as file:
-            file.writelines(texts)
+        texts = [kind.make(height, width, seed, chosen) for seed in seeds]
     except ValueError as error:
         raise Failure(Code.USAGE, f"{name}: {error}") from error
+    if out == "-":
+        sys.stdout.writelines(texts)
+        return
+    with writing(out), Path(out).open("w", encoding="utf-8") as file:
+        file.writelines(texts)
     say(f"{counted(len(seeds), kind.noun)} in {out}")

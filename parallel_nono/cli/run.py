@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TextIO
 
 import typer
 
-from .common import KindName, KindOptions, known_kind, parse_plan, say_if_compiling
+from .common import KindName, KindOptions, Memory, known_kind, parse_plan, say_if_compiling
 from .draw import draw_run
 from .exits import Code, Failure
 
@@ -66,9 +66,10 @@ def run(
         RowFormat, typer.Option("--format", help="Besides Parquet, write DIR/rows.csv or DIR/rows.jsonl at the end.")
     ] = RowFormat.PARQUET,
     plan: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Stages to run: default, lines-only, fast, or a TOML file.")
+        str, typer.Option(metavar="NAME|FILE", help="Stages to run: a plan by its name, or a TOML file.")
     ] = "default",
     seconds: Annotated[float, typer.Option(min=0.001, help="Time for one puzzle.")] = 60.0,
+    memory: Memory = 4096,
     answers: Annotated[int, typer.Option(min=1, help="Stop at this many answers; 1 does not ask if it is unique.")] = 2,
     count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the answers, up to CAP.")] = 0,
     store_answers: Annotated[bool, typer.Option(help="Keep the first two answers in the rows.")] = True,
@@ -99,7 +100,7 @@ def run(
 
     if resume and not (out or name):
         raise Failure(Code.USAGE, "--resume: expected --out DIR or --name NAME of the run to go on with")
-    limits = Limits(seconds, answers, count, parse_plan(plan))
+    limits = Limits(seconds, answers, count, parse_plan(plan), memory_mib=memory)
     of_kind = known_kind(kind, paths, option or [])
     if pictures:
         _check_pictures(of_kind.name, paths, store_answers)
@@ -178,6 +179,7 @@ class Options:
             "answers": self.limits.answers,
             "count": self.limits.count,
             "plan": asdict(self.limits.plan),
+            "memory_mib": self.limits.memory_mib,
             "store_answers": self.store_answers,
         }
 

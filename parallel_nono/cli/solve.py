@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +14,7 @@ from .common import (
     FormatName,
     KindName,
     KindOptions,
+    Memory,
     Number,
     When,
     coloured,
@@ -25,7 +28,7 @@ from .common import (
     width,
 )
 from .draw import Album
-from .exits import Code, Failure
+from .exits import Code, Failure, writing
 from .kinds import solve_kind
 
 if TYPE_CHECKING:
@@ -48,15 +51,22 @@ def solve(
     answers: Annotated[int, typer.Option(min=1, help="Stop at this many answers; 1 does not ask if it is unique.")] = 2,
     count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the answers, up to CAP.")] = 0,
     plan: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Stages to run: default, lines-only, fast, or a TOML file.")
+        str, typer.Option(metavar="NAME|FILE", help="Stages to run: a plan by its name, or a TOML file.")
     ] = "default",
     seconds: Annotated[float, typer.Option(min=0.0, help="Time for one puzzle.")] = 60.0,
+    memory: Memory = 4096,
+    workers: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Solvers that race side by side for a hard puzzle.")
+    ] = 1,
     number: Number = 0,
     format_name: FormatName = "",
     clues: Annotated[bool, typer.Option(help="Show the clues beside the picture, if there is room.")] = True,
     colour: Colours = When.AUTO,
     picture: Annotated[
         str, typer.Option(metavar="OUT", help="Also draw the answers: OUT.png, .svg or .pdf, or a folder of PNG.")
+    ] = "",
+    answers_to: Annotated[
+        str, typer.Option(metavar="OUT", help="Also write the answers into a file, one a line, rows joined by `/`.")
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line instead of pictures.")] = False,
     kind: KindName = "",
@@ -71,26 +81,30 @@ def solve(
     pnono solve hook.non
     pnono solve set.xml --number 3 --answers 5
     pnono solve hard.non --plan lines-only --seconds 10
+    pnono solve vague.non --answers 1000 --answers-to answers.txt
+    pnono solve stubborn.non --seconds 3600 --workers 8
     pnono solve hook.non --picture hook.png
     pnono solve games.strikeout --number 2 --set solver=all
     cat hook.non | pnono solve - --json
 
     \b
     Exit codes: 0 one answer, or any with --answers 1; 1 several answers or none;
-    3 the file can't be read; 4 undecided. Of several puzzles the highest counts.
+    3 the file can't be read; 4 undecided; 74 a file can't be written. Of several puzzles the highest counts.
     """
     from ..attempt import Limits
     from ..pictures.sheets import sheet_of_result
     from ..puzzle import InvalidPuzzle
     from ..solve import solve as decide
+    from ..solve.plans import racing
 
-    limits = Limits(seconds, answers, count, parse_plan(plan))
+    limits = Limits(seconds, answers, count, racing(parse_plan(plan), workers), memory_mib=memory)
     of_kind = known_kind(kind, [source], option or [])
     if of_kind.name != "nonogram":
         if picture or format_name:
             raise Failure(Code.USAGE, f"--picture, --format: expected nonograms, found the kind {of_kind.name}")
         raise typer.Exit(solve_kind(of_kind, source, limits, number, json))
     album = Album.of_answers(picture) if picture else None
+    lines = Lines(answers_to) if answers_to else None
     say_if_compiling()
     code = Code.FINE
     for place, puzzle in enumerate(puzzles(source, format_name, number)):
@@ -106,11 +120,40 @@ def solve(
             print("\n" * bool(place) + "\n".join(_lines(puzzle, result, limits, coloured(colour), clues)))
         if album:
             album.add(sheet_of_result(puzzle, result))
+        if lines:
+            lines.add(puzzle, result)
         sys.stdout.flush()
     if album:
         album.finish(quiet=True)
+    if lines:
+        lines.finish()
     if code:
         raise typer.Exit(code)
+
+
+class Lines:
+    """Answers as lines of a file; above those of each puzzle a line `# title: number`. Errors: Failure."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        with writing(path):
+            self._file = Path(path).open("w", encoding="utf-8")
+
+    def add(self, puzzle: Puzzle, result: Result) -> None:
+        """The answers of one puzzle."""
+        from ..pictures.terminal import printable
+
+        number = f"exactly {result.n_answers}" if result.exhausted else f"at least {result.n_answers}"
+        title = printable(puzzle.name or f"{puzzle.source} #{puzzle.index}")
+        with writing(self._path):
+            self._file.write(f"# {title}: {number}\n")
+            self._file.writelines(_text(puzzle, answer) + "\n" for answer in result.answers)
+            self._file.flush()
+
+    def finish(self) -> None:
+        """All is written."""
+        with writing(self._path):
+            self._file.close()
 
 
 def code_of(result: Result) -> Code:
@@ -135,6 +178,9 @@ def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: b
         if len(grids) > 1:
             lines.append(f"answer {place}:")
         lines.append(picture(puzzle, grid, width=width(), clues=clues, marks=marks))
+    if len(grids) > 2:
+        lines.append(f"common to these {len(grids):,}:")
+        lines.append(picture(puzzle, common(grids), width=width(), clues=clues, marks=set()))
     if legend(puzzle):
         lines.append(legend(puzzle, colour=paint))
     counts = ", ".join(counted(result.counts[f"n_{noun}{ending}"], noun, ending) for noun, ending in COUNTS.items())
@@ -146,6 +192,22 @@ def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: b
         counts,
         *(f"warning: {printable(warning)}" for warning in puzzle.warnings),
     ]
+
+
+def common(grids: Sequence[Grid]) -> Grid:
+    """What all grids agree on, -1 elsewhere."""
+    first, *others = grids
+    return tuple(
+        tuple(cell if all(o[r][c] == cell for o in others) else -1 for c, cell in enumerate(row))
+        for r, row in enumerate(first)
+    )
+
+
+def _text(puzzle: Puzzle, grid: Grid) -> str:
+    """Rows joined by `/`, `?` for an open cell."""
+    from ..puzzle import letter
+
+    return "/".join("".join("?" if c < 0 else letter(c, puzzle.n_colours) for c in row) for row in grid)
 
 
 def verdict(result: Result, limits: Limits, n_differing: int) -> str:
@@ -166,7 +228,8 @@ def verdict(result: Result, limits: Limits, n_differing: int) -> str:
         case Outcome.CONTRADICTION:
             return f"Contradiction: no answer obeys the clues: {result.witness or how}."
         case Outcome.STALLED:
-            return f"Stalled: the plan ends with {n_open} open; that proves nothing."
+            why = f" ({result.witness})" if result.witness else ""
+            return f"Stalled: the plan ends with {n_open} open{why}; that proves nothing."
         case _:
             return f"Timeout: {n_open} open after {limits.seconds:g} s; that proves nothing."
 
@@ -175,12 +238,7 @@ def _json(puzzle: Puzzle, result: Result) -> str:
     """One line with the columns of a run that mean something here, and all answers that were kept."""
     import json
 
-    from ..puzzle import letter
-
-    def text(grid: Grid) -> str:
-        return "/".join("".join("?" if c < 0 else letter(c, puzzle.n_colours) for c in row) for row in grid)
-
-    answers = [text(grid) for grid in result.answers]
+    answers = [_text(puzzle, grid) for grid in result.answers]
     columns = {
         **{
             name: getattr(puzzle, name)
@@ -191,7 +249,8 @@ def _json(puzzle: Puzzle, result: Result) -> str:
         **result.seconds,
         "answer": answers[0] if answers else "",
         "answers": answers,
-        "partial": text(result.partial),
+        "partial": _text(puzzle, result.partial),
+        "common": _text(puzzle, common(result.answers)) if answers else "",
         "warnings": "; ".join(puzzle.warnings),
     }
     return json.dumps(columns, ensure_ascii=False)

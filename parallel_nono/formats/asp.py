@@ -1,7 +1,8 @@
 """`.lp`, facts for answer set programming (clingo): `row_hint(Row, Place, Length).` and `col_hint(...)`, all from 1.
 
-`#const w = 4.` and `#const h = 3.` give the sizes; without them the last line with a block is the last line. `%` begins
-a comment. A line without a fact is empty. One black-white puzzle. Nothing is run: only such facts are read.
+`#const w = 4.` and `#const h = 3.` give the sizes; without them, and said in a warning, the last line with a block is
+the last line. `%` begins a comment. A line without a fact is empty. One black-white puzzle. Nothing is run: only such
+facts are read.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from .text import length_of, make, number, numbered, only_black, only_one, sizes
 
 TITLE = "Clingo facts"
 START = re.compile(r"^[ \t]*+(?:row|col)_hint\(", re.MULTILINE)
-FACT = re.compile(r"(row|col)_hint\(\s*+([^,()\s]*+)\s*+,\s*+([^,()\s]*+)\s*+,\s*+([^,()\s]*+)\s*+\)")
-CONSTANT = re.compile(r"#const\s++([a-z]\w*+)\s*+=\s*+([^.\s]*+)")
+STATEMENT = re.compile(
+    r"\s*+(?:#const\s++([a-z]\w*+)\s*+=\s*+([^.\s]++)"
+    r"|(row|col)_hint\(\s*+([^,()\s]++)\s*+,\s*+([^,()\s]++)\s*+,\s*+([^,()\s]++)\s*+\))\s*+\."
+)
 SIDES = {"row": "h", "col": "w"}
 
 
@@ -29,25 +32,33 @@ def parse(text: str, source: str) -> Parsed:
     sized: dict[str, int] = {}
     facts: dict[str, defaultdict[int, dict[int, Block]]] = {side: defaultdict(dict) for side in SIDES}
     for place, line in numbered(text):
-        line = line.partition("%")[0]
-        for part in filter(None, (part.strip() for part in line.split(")." if "hint" in line else "."))):
-            if part.startswith("#const"):
-                found = CONSTANT.match(part)
-                if found and found[1] in SIDES.values():
-                    sized[found[1]] = number(found[2], source, place, "a size such as `#const w = 4.`")
+        line = line.partition("%")[0].rstrip()
+        at = 0
+        while at < len(line):
+            found = STATEMENT.match(line, at)
+            if not found:
+                raise wrong(source, place, "facts such as `row_hint(1, 1, 3).`", line[at:].strip())
+            at = found.end()
+            name, value, side, *words = found.groups()
+            if name:
+                if name in SIDES.values():
+                    sized[name] = number(value, source, place, "a size such as `#const w = 4.`")
                 continue
-            fact = FACT.match(part if part.endswith(")") else part + ")")
-            if not fact:
-                raise wrong(source, place, "facts such as `row_hint(1, 1, 3).`", part)
-            at, order = (number(word, source, place, "a number from 1") for word in fact.groups()[1:3])
-            length = length_of(fact[4], source, place)
-            blocks = facts[fact[1]][at]
-            if not at or not order or not length or order in blocks:
-                raise wrong(source, place, "numbers from 1, each block once", part + ")")
+            number_of_line, order = (number(word, source, place, "a number from 1") for word in words[:2])
+            length = length_of(words[2], source, place)
+            blocks = facts[side][number_of_line]
+            if not number_of_line or not order or not length or order in blocks:
+                raise wrong(source, place, "numbers from 1, each block once", found[0].strip())
             blocks[order] = Block(length)
     height, width = (sized.get(size, max(facts[side], default=0)) for side, size in SIDES.items())
     sizes(height, width, source)
-    yield make(_clues(facts["row"], height, "row", source), _clues(facts["col"], width, "column", source), source)
+    guessed = (
+        ""
+        if len(sized) == 2
+        else f"no `#const w` and `h`: {width} wide and {height} high by the last lines with a fact"
+    )
+    rows, columns = _clues(facts["row"], height, "row", source), _clues(facts["col"], width, "column", source)
+    yield make(rows, columns, source, warnings=[guessed] if guessed else [])
 
 
 def _clues(facts: dict[int, dict[int, Block]], n: int, kind: str, source: str) -> list[Clue]:

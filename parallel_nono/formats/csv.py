@@ -20,9 +20,10 @@ TITLE = "CSV"
 NEEDED = {"rows", "columns"}
 ALIASES = {"cols": "columns", "name": "title", "colors": "colours", "solution": "goal"}
 OWN = ("title", "width", "height", "rows", "columns", "colours", "goal")
+KEY = re.compile(r"[a-z][a-z0-9_ -]*\Z")
 MARKS = ",;\t"
 DATE = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\b20\d\d\b|\b\d\d?[.-]\d\d?[.-]\d", re.IGNORECASE
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\b\d{1,4}[.-]\d\d?[.-]\d{1,4}\b", re.IGNORECASE
 )
 COLOUR = re.compile(r"([A-Za-z]+):(#[0-9A-Fa-f]{6})\Z")
 TOKEN = re.compile(r"([0-9]+|\?)([A-Za-z]+)\Z")
@@ -142,20 +143,29 @@ def write(puzzles: Iterable[Puzzle]) -> str:
     found = list(puzzles)
     colours = any(puzzle.palette != BLACK_AND_WHITE for puzzle in found)
     goals = any(puzzle.goal is not None and puzzle.n_colours <= 53 for puzzle in found)
+    keys = dict.fromkeys(key for puzzle in found for key, _ in puzzle.metadata if KEY.match(key))
+    facts = [key for key in keys if key not in (*OWN, *ALIASES, "id")]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["id", "title", "width", "height", "rows", "columns"] + ["colours"] * colours + ["goal"] * goals)
+    head = ["id", "title", "width", "height", "rows", "columns", *["colours"] * colours, *["goal"] * goals]
+    writer.writerow([*head, *facts])
     for index, puzzle in enumerate(found, start=1):
         plain = puzzle.palette == BLACK_AND_WHITE
         signs = ["", ""] if plain else letters(puzzle.n_colours)
-        row = [str(index), " ".join(puzzle.name.split()), str(puzzle.width), str(puzzle.height)]
+        said = dict(puzzle.metadata)
+        row = [
+            " ".join(said.get("id", str(index)).split()),
+            " ".join(puzzle.name.split()),
+            str(puzzle.width),
+            str(puzzle.height),
+        ]
         row += ["/".join(" ".join(_written(clue, signs)) or "0" for clue in s) for s in (puzzle.rows, puzzle.columns)]
         if colours:
             inks = zip(signs[1:], puzzle.palette[1:], strict=True)
             row.append("" if plain else " ".join(f"{sign}:#{colour.rgb:06x}" for sign, colour in inks))
         if goals:
             row.append("/".join(_cells(puzzle, signs)))
-        writer.writerow(row)
+        writer.writerow([*row, *(" ".join(said.get(key, "").split()) for key in facts)])
     return out.getvalue()
 
 

@@ -21,6 +21,7 @@ START = re.compile(
 )
 COMMENT = re.compile(r"[%#][^\n]*+")
 PADDING = ("0", "-1")
+RUNS = ("0", "1", "-1")
 TABLES = (("row_rules", "col_rules"), ("rows", "cols"))
 
 
@@ -38,7 +39,7 @@ def parse(text: str, source: str) -> Parsed:
         hope = "`row_rules` and `col_rules`, or `rows` and `cols`, as tables"
         raise wrong(source, 0, hope, ", ".join(list(values)[:8]) or "none")
     as_runs = names == TABLES[1]
-    sides = []
+    tables = []
     for name in names:
         start, value = values[name]
         place = text.count("\n", 0, start) + 1
@@ -46,8 +47,10 @@ def parse(text: str, source: str) -> Parsed:
         wanted = None if as_runs else _one(values, f"{name[:3]}s", source, place)
         if wanted is not None and wanted != len(table):
             raise wrong(source, place, f"{wanted} lines in `{name}`", f"{len(table)}")
-        sides.append([_clue(line, as_runs, source, place) for line in table])
-    yield make(sides[0], sides[1], source)
+        tables.append((place, table))
+    as_runs = as_runs and all(word in RUNS for _, table in tables for line in table for word in line)
+    rows, columns = ([_clue(line, as_runs, source, place) for line in table] for place, table in tables)
+    yield make(rows, columns, source)
 
 
 def _one(values: dict[str, tuple[int, str]], name: str, source: str, place: int) -> int | None:
@@ -75,7 +78,7 @@ def _table(value: str, wide: int | None, source: str, place: int) -> list[list[s
 
 
 def _clue(words: Sequence[str], as_runs: bool, source: str, place: int) -> Clue:
-    if as_runs and all(word in ("0", "1", "-1") for word in words):
+    if as_runs:
         return tuple(map(Block, run_lengths("".join(word for word in words if word != "-1"))))
     return black_clue([word for word in words if word not in PADDING], source, place)
 

@@ -1,8 +1,8 @@
 """A picture in characters, one a cell, all rows of one length: `0101`, `.#.#`, ` X X`, `_x_x`. One puzzle.
 
-The clues are those of the picture. `0`, `.`, `_`, `-` and blanks are background, all other characters are inks; blanks
-at line ends may be cut off. `.nnv` files have the picture between lines `b-` and `eb-`. Blanks, commas or tabs between
-cells are taken out where each cell has one.
+The clues are those of the picture. `0`, `.`, `_` and `-` are background, all other characters are inks; blanks and
+commas between cells mean nothing. Only where none of these four stands anywhere, blanks are background, and may be cut
+off at line ends. `.nnv` files have the picture between lines `b-` and `eb-`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ LOOKS = tuple(
 )
 LETTERS = re.compile(r"[.#a-zA-Z\s]++\Z")
 MARKED = re.compile(r"\s*+b-[^\n]*+\n[x_\n]++eb-")
-SPACED = re.compile(r"\S(?:[ \t,]\S)*+[ \t,]?\Z")
 
 
 def sniff(text: str) -> bool:
@@ -45,21 +44,18 @@ def parse(text: str, source: str) -> Parsed:
     marks = [at for at, (_, line) in enumerate(lines) if line in ("b-", "eb-")]
     if len(marks) == 2:
         lines = lines[marks[0] + 1 : marks[1]]
+    if any(char in line for _, line in lines for char in BACKGROUND):
+        lines = [(place, re.sub("[ \t,]", "", line)) for place, line in lines if line]
     while lines and not lines[-1][1]:
         lines.pop()
-    lines = from_first_full(lines, source, "a picture in characters")
-    full = [(place, line) for place, line in lines if line]
-    if all(SPACED.match(line) for _, line in full) and any(len(line) > 1 for _, line in full):
-        lines = [(place, re.sub("[ \t,]", "", line)) for place, line in full]
-    yield _puzzle(lines, source)
+    yield _puzzle(from_first_full(lines, source, TITLE), source)
 
 
 def _puzzle(lines: Lines, source: str) -> Puzzle:
     wide = max(len(line) for _, line in lines)
     sizes(len(lines), wide, source, lines[0][0])
-    blanks = any(" " in line.strip() or line[:1] == " " for _, line in lines)
     ragged = next(((place, line) for place, line in lines if len(line) != wide), None)
-    if ragged and not blanks:
+    if ragged and not any(" " in line or not line for _, line in lines):
         raise wrong(source, ragged[0], f"rows of one length, {wide} cells", f"{len(ragged[1])} cells")
     chars = sorted({char for _, line in lines for char in line} - set(BACKGROUND + " "))
     if len(chars) > MAX_INKS:

@@ -107,7 +107,7 @@ def _draft(text: str) -> Draft | None:
             sized[key] = int(plain)
         elif key == "goal" and quoted and not goal:
             goal = quoted
-        elif key in OWN and key != "title" or key in facts:
+        elif (key in OWN and key != "title") or key in facts:
             return None
         else:
             facts[key] = quoted or plain

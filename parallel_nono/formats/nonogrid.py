@@ -46,8 +46,8 @@ def parse(text: str, source: str) -> Parsed:
 
 def _side(clues: dict[str, object], key: str, source: str) -> Lines:
     value = clues.get(key)
-    if isinstance(value, list) and all(isinstance(line, str) for line in value):
-        value = "\n".join(value)
+    if isinstance(value, list):
+        value = "\n".join(" ".join(map(str, line)) or "0" if isinstance(line, list) else str(line) for line in value)
     if not isinstance(value, str):
         raise InvalidPuzzle(f"{source}: expected `{key}` in [clues] as a string, found {shown(value)}")
     return entries([(0, line) for line in value.split("\n")])

@@ -16,7 +16,7 @@ from .text import black_clue, labelled, make, numbered, only_black, stem, wrong
 
 TITLE = "picross-solver's text"
 START = re.compile(r"(?:\s++|#[^\n]*+\n)*+GRID(?:[ \t][^\n]*+)?\n(?:\s++|#[^\n]*+\n)*+(?:ROWS|COLUMNS|GRID|\Z)")
-SIDES = {"ROWS": "row", "COLUMNS": "column"}
+SIDES = ("ROWS", "COLUMNS")
 
 
 def sniff(text: str) -> bool:

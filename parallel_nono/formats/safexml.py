@@ -57,7 +57,7 @@ class Events:
         """Parse a text part by part. Yields None after each part, or, as the last thing, what is wrong with it."""
         from xml.parsers import expat
 
-        text = NAMED.sub(_character, text)
+        text = with_characters(text)
         for at in range(0, len(text), PARTS):
             try:
                 self.parser.Parse(text[at : at + PARTS], at + PARTS >= len(text))
@@ -74,6 +74,11 @@ class Events:
                 yield wrong(self.source, 0, "text", "characters that can't be written as UTF-8")
                 return
             yield None
+
+
+def with_characters(text: str) -> str:
+    """A text with the named characters of HTML put in."""
+    return NAMED.sub(_character, text) if "&" in text else text
 
 
 def _character(found: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
 from . import Format, Packed, Parsed
-from .safexml import Events, escaped
+from .safexml import Events, escaped, with_characters
 from .shades import shade
 from .text import BLOT_TEXT, MAX_LINE, clues_of_goal, labelled, length_of, make, shown, sizes, used, wrong
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from .sections import Draft
 
 TITLE = "webpbn XML"
-START = re.compile(r"<(?:puzzleset|puzzle|!DOCTYPE\s+pbn)\b", re.IGNORECASE)
-TEXT, WORD, GAP = r"[ !-%'-;=-~\n\t]*+", r"[ !#-%'-;=-~]*+", r"[ \n\t]*+"  # printable ASCII without `<`, `&`; quotes
+START = re.compile(r"<(?:puzzleset|puzzle|!DOCTYPE\s+pbn|nonogram\s+matrix)\b", re.IGNORECASE)
+TEXT = r"[ !-%'-;=-~\n\t\xa0-\ud7ff]*+(?:&(?:amp|lt|gt|quot|apos);[ !-%'-;=-~\n\t\xa0-\ud7ff]*+)*+"
+WORD, GAP = r"[ !#-%'-;=-~]*+", r"[ \n\t]*+"
 FACTS = ("source", "id", "title", "author", "authorid", "copyright", "description", "note")
 FACT_TAG = rf"<({'|'.join(FACTS)})>"
 QUICK_HEAD = re.compile(
@@ -61,6 +62,7 @@ def pack(texts: Sequence[str]) -> Packed:
 
 def _quick(text: str) -> list[Draft] | None:
     """The puzzles of a text without anything unusual in it: well-formed, black-white, a goal at most."""
+    text = with_characters(text)
     head = QUICK_HEAD.match(text)
     common = _quick_facts(head[1]) if head else None
     if not head or common is None or "]]>" in text:
@@ -80,8 +82,14 @@ def _quick(text: str) -> list[Draft] | None:
 def _quick_facts(text: str) -> dict[str, str] | None:
     """Facts of a head that holds facts and colours; None if one stands there twice."""
     found = FACT.findall(text)
-    facts = {key: " ".join(value.split()) for key, value in found}
+    facts = {key: " ".join((_unescaped(value) if "&" in value else value).split()) for key, value in found}
     return facts if len(facts) == len(found) else None
+
+
+def _unescaped(text: str) -> str:
+    from html import unescape
+
+    return unescape(text)
 
 
 def _quick_puzzle(text: str, at: int, common: dict[str, str]) -> tuple[Draft, int] | None:
@@ -160,6 +168,10 @@ class _Reader:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         line = self.events.place
+        if not self.open and name == "nonogram":
+            raise InvalidPuzzle(
+                f"{self.source}:{line}: Simpson's XML draft (<nonogram>) is not supported, only his .non"
+            )
         if not self.open and name not in ("puzzleset", "puzzle"):
             raise wrong(self.source, line, "<puzzleset> or <puzzle>", f"<{name}>")
         self.open.append(name)

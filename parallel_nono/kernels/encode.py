@@ -331,7 +331,7 @@ def encode(place, heights, widths, n_colours, lines, blocks, lengths, colours, s
 
 @kernel
 def join_variables(flat, parents):
-    """Make parents[variable] (int32, at first itself) the same for all variables that clauses join, the least of them."""
+    """Make parents[variable] (int32, at first itself) the least of all variables that clauses join with it."""
     first = np.int64(0)
     for i in range(len(flat)):
         variable = abs(np.int64(flat[U(i)]))

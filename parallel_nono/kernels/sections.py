@@ -1,7 +1,7 @@
 """Clues of puzzles that Python has cut out of their files: a section of rows and one of columns for each, from bytes.
 
-The kernels take what is ordinary; a puzzle with anything else in it, or with a goal that breaks its clues, spoils its file,
-which then goes to the format's `parse`. Bytes are ASCII, lines end in "\\n".
+The kernels take what is ordinary; a puzzle with anything else in it, or with a goal that breaks its clues, spoils its
+file, which then goes to the format's `parse`. Bytes are ASCII, lines end in "\\n".
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def solve(
             write_cells(words, base, board, out.cells[0], at)
         if status == LATE and load_int64(numbers[STOP]) != 0:
             return turn
-        if stages & (1 << SAT) and (status == OPEN or status == SPENT or status == FULL_STACK):
+        if stages & (1 << SAT) and status in (OPEN, SPENT, FULL_STACK):
             status = HARD
         out.status[p], out.stage[p], out.found[p] = status, stage, found
         out.lined[p], out.left[p] = after_lines, left

@@ -30,6 +30,14 @@ GREEDY_FACTOR = 4
 SECONDS = 1.0
 """For one picture; what takes longer counts as not unique, and nothing is proved then."""
 
+LINES = Limits(SECONDS, plan=Plan(("line",)))
+
+MOST_OPEN = 250
+"""Cells that lines leave open: with more it costs too much to ask thousands of times for a second answer."""
+
+AT_ONCE = 16
+"""Changes that the greedy way may make in one step."""
+
 MOST_CELLS = 1 << 22
 """Cells of pictures solved in one call."""
 
@@ -109,6 +117,9 @@ Set = tuple[int, ...]
 Region = tuple[np.ndarray, np.ndarray]
 """Rows and columns, of which some cell has to change."""
 
+Failed = dict[Set, list[Region]]
+"""Sets that do not help, with the regions in each of which more has to change; the smallest first."""
+
 
 class _Repair:
     def __init__(self, cells: np.ndarray, n_colours: int, aim: Aim, costs: np.ndarray | None, most_tries: int) -> None:
@@ -120,19 +131,20 @@ class _Repair:
         self.prices = flat - np.take_along_axis(flat, cells.reshape(-1, 1).astype(np.int64), 1)
         self.everywhere = np.arange(self.height), np.arange(self.width)
         self.n_tried, self.proved = 0, True
-        stages = ("line",) if aim == "lines" else ("line", "probe", "search")
-        self.limits = Limits(SECONDS, plan=Plan(stages))
+        self.limits = LINES if aim == "lines" else Limits(SECONDS, plan=Plan(("line", "probe", "search")))
 
     def run(self) -> Repair:
         failed, good = self.judge([()])
         if good:
             return Repair((), 0, self.n_tried)
+        if self.stalled(())[0] > MOST_OPEN:
+            return self.greedily(1)
         size = 1
         while True:
             candidates = self.extended(failed)
             if self.n_tried + len(candidates) > self.most_tries:
                 return self.greedily(size)
-            failed, good = self.judge(candidates)
+            failed, good = self.judge(candidates, failed)
             if good:
                 return self.found(min(good, key=self.price), size)
             if not failed:  # every cell was changed: there is no such picture
@@ -150,12 +162,13 @@ class _Repair:
     def price(self, changes: Set) -> float:
         return float(sum(self.prices.ravel()[list(changes)]))
 
-    def extended(self, failed: dict[Set, Region]) -> list[Set]:
+    def extended(self, failed: Failed) -> list[Set]:
         """Every set with one more change in the region of the failed one."""
         flat = self.cells.ravel()
         sets: set[Set] = set()
-        for changes, (rows, columns) in failed.items():
+        for changes, regions in failed.items():
             taken = {code // self.n_colours for code in changes}
+            rows, columns = regions[0]
             part = np.zeros(self.cells.shape, bool)
             part[rows] = part[:, columns] = True
             for cell in np.flatnonzero(part).tolist():
@@ -183,43 +196,55 @@ class _Repair:
             puzzles = set_of_grids(grids.reshape(-1, self.height, self.width), self.n_colours)
             yield batch, grids, solve_set(puzzles, limits)
 
-    def judge(self, sets: Sequence[Set]) -> tuple[dict[Set, Region], list[Set]]:
-        """(those that fail, each with the region that must change too; those that are good)."""
-        failed: dict[Set, Region] = {}
+    def judge(self, sets: Sequence[Set], before: Failed | None = None) -> tuple[Failed, list[Set]]:
+        """(those that fail, those that are good).
+
+        before  what is known of the sets with one change less: their regions that this change does not touch are left.
+        """
+        failed: Failed = {}
         good: list[Set] = []
         for batch, grids, results in self.solved(sets, self.limits):
             known = results.cells.reshape(2, len(batch), -1)
             for place, changes in enumerate(batch):
-                outcome = results.outcome[place]
+                outcome, regions = results.outcome[place], self.untouched(changes, before or {})
                 if outcome == UNIQUE:
                     good.append(changes)
-                elif self.aim == "lines":
-                    failed[changes] = self.region(known[0, place] == OPEN_CELL)
+                    continue
+                if self.aim == "lines":
+                    regions += self.regions(known[0, place] == OPEN_CELL)
                 elif outcome == MULTIPLE:
-                    differ = known[:, place] != grids[place]
-                    regions = [self.region(one) for one in differ if one.any()]
-                    failed[changes] = min(regions, key=self.size)
+                    regions += [region for one in known[:, place] != grids[place] for region in self.regions(one)]
                 else:  # out of time
                     self.proved = False
-                    failed[changes] = self.everywhere
+                failed[changes] = sorted(regions, key=self.size) or [self.everywhere]
         return failed, good
 
-    def region(self, differs: np.ndarray) -> Region:
-        """The rows and columns of the cells that differ; of the independent parts of these those of the smallest one.
+    def untouched(self, changes: Set, before: Failed) -> list[Region]:
+        """The regions of the sets with one change less that hold nothing of this change."""
+        regions = []
+        for code in changes:
+            row, column = divmod(code // self.n_colours, self.width)
+            for rows, columns in before.get(tuple(one for one in changes if one != code), ()):
+                if row not in rows and column not in columns:
+                    regions.append((rows, columns))
+        return regions
+
+    def regions(self, differs: np.ndarray) -> list[Region]:
+        """The rows and columns of the cells that differ, one region for each independent part of them.
 
         Cells that share no line, not even through others, are apart: each part alone makes another answer.
         """
         left = differs.reshape(self.height, self.width).copy()
-        best = self.everywhere
+        found = []
         while left.any():
             columns = np.nonzero(left)[1][:1]
             n_lines = 0
             while n_lines != (n_lines := len(columns)):
                 rows = np.flatnonzero(left[:, columns].any(1))
                 columns = np.flatnonzero(left[rows].any(0))
-            best = min(best, (rows, columns), key=self.size)
+            found.append((rows, columns))
             left[rows] = False
-        return best
+        return found
 
     def size(self, region: Region) -> int:
         """Its cells."""
@@ -227,29 +252,42 @@ class _Repair:
         return len(rows) * self.width + len(columns) * (self.height - len(rows))
 
     def greedily(self, least: int) -> Repair:
-        """One change after another, each the one that leaves fewest cells open; then those that were not needed go."""
+        """Again and again the changes after which lines leave fewest cells open; those that were needless go then."""
         most = self.n_tried + GREEDY_FACTOR * self.most_tries
-        stages = ("line",) if self.aim == "lines" else ("line", "probe")
-        limits = Limits(SECONDS, plan=Plan(stages))
         changes: Set = ()
-        failed, good = self.judge([changes])
-        while not good:
+        while True:
+            n_open, failed = self.stalled(changes)
+            if n_open <= MOST_OPEN:
+                failed, good = self.judge([changes])
+                if good:
+                    return self.found(self.without_needless(changes), least)
             sets = self.extended(failed)
             if not sets or self.n_tried + len(sets) > most:
                 return Repair(None, least if self.proved else 0, self.n_tried)
-            scored = [
-                (int(n_open), self.price(one), one)
-                for batch, _, results in self.solved(sets, limits)
-                for n_open, one in zip(results.n_open, batch, strict=True)
-            ]
-            changes = min(scored)[2]
-            failed, good = self.judge([changes])
-        return self.found(self.without_needless(changes), least)
+            opens = self.open_after(sets)
+            best = sorted(zip(opens, map(self.price, sets), sets, strict=True))[:AT_ONCE]
+            left, _, changes = best[0]
+            for would_leave, _, other in best[1:]:  # those that help elsewhere too need no new look at all cells
+                more = tuple(sorted({*changes, *other}))
+                if len({code // self.n_colours for code in more}) == len(more) > len(changes):
+                    (leaves,) = self.open_after([more])
+                    if 2 * (left - leaves) > n_open - would_leave > 0:
+                        left, changes = leaves, more
+
+    def stalled(self, changes: Set) -> tuple[int, Failed]:
+        """(cells that lines leave open, the regions that must change): as `judge`, without any search."""
+        ((_, _, results),) = self.solved([changes], LINES)
+        regions = sorted(self.regions(results.cells[0] == OPEN_CELL), key=self.size)
+        return int(results.n_open[0]), {changes: regions or [self.everywhere]}
+
+    def open_after(self, sets: Sequence[Set]) -> list[int]:
+        """For each set the cells that lines leave open."""
+        return [n for _, _, results in self.solved(sets, LINES) for n in results.n_open.tolist()]
 
     def without_needless(self, changes: Set) -> Set:
-        """Leave out changes, dear ones first, as long as the rest does it."""
+        """Leave out changes, dear ones first, until each of the rest is needed."""
         for code in sorted(changes, key=lambda code: -self.price((code,))):
             rest = tuple(one for one in changes if one != code)
             if self.judge([rest])[1]:
-                changes = rest
+                return self.without_needless(rest)
         return changes

@@ -31,6 +31,8 @@ KINDS = (
 )
 """What the clauses of the plain encoding say, in the order of its counts."""
 
+EXCLUDED = "answers excluded"
+
 SATISFIABLE, UNSATISFIABLE, UNKNOWN = "satisfiable", "unsatisfiable", "unknown"
 
 VERDICTS = {
@@ -98,9 +100,6 @@ class Formula:
         clause = -literals[np.abs(literals) != TRUE]
         clauses = np.concatenate([self.clauses, clause, np.zeros(1, np.int32)])
         return replace(self, clauses=clauses, kinds={**self.kinds, EXCLUDED: self.kinds.get(EXCLUDED, 0) + 1})
-
-
-EXCLUDED = "answers excluded"
 
 
 def plain_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Formula:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,9 @@ def names() -> list[str]:
     """The plans that come with the package."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
+
+RIVALS = ("cadical153", "cadical195:free")
+"""Solvers unlike enough that the better of the two saves a third of the time (scripts/bench/README.md)."""
 
 ENCODINGS = ("order", "plain")
 
@@ -71,6 +75,15 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
             raise InvalidPlan(f"{path}: {key}: expected {what}, found {document.get(key)!r}")
     chosen: dict[str, Any] = {key: value for key, value in document.items() if key != "about"}
     return Plan(**chosen | {"stages": tuple(stages), "solvers": tuple(solvers)})
+
+
+def racing(plan: Plan, workers: int) -> Plan:
+    """The plan with `workers` solvers side by side: its own, a different one, then both again, shuffled."""
+    field = [*plan.solvers, *(name for name in RIVALS if name not in plan.solvers)]
+    while len(field) < workers:
+        seed = len(field) // 2
+        field += [name.replace(":", f":{seed}:", 1) if ":" in name else f"{name}:{seed}" for name in RIVALS]
+    return replace(plan, solvers=tuple(field[: max(workers, len(plan.solvers))]))
 
 
 def _solvers(names: object) -> tuple[str, bool]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -106,7 +106,7 @@ class Wire:
 class Prover:
     """One process."""
 
-    living: weakref.WeakSet[Prover] = weakref.WeakSet()
+    living: ClassVar[weakref.WeakSet[Prover]] = weakref.WeakSet()
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(

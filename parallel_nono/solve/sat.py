@@ -218,7 +218,7 @@ def decide(
 
 
 def components(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(roles, clauses) of the parts of a formula that share no variable; variables of other parts have the role NEVER."""
+    """(roles, clauses) of the parts of a formula that share no variable; what belongs to others has the role NEVER."""
     from ..kernels.encode import NEVER, join_variables
 
     parents = np.arange(problem.n_variables + 1, dtype=np.int32)

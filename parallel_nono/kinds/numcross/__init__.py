@@ -1,12 +1,16 @@
 """Number crosswords (codewords, nankuro): every number is a letter, and every run of two or more cells is a word.
 
-The rows of a run hold, in `answer`, the grid with `#` for a block, its rows joined by `/`, then the key:
-`PRIME#DOUGH/RUN#RAY#PEA/... 1=P 2=R ...`. n_colours is how many numbers there are; n_lines counts visits to runs,
-n_probes words tried, n_branches nodes of the search, n_open cells that are open without guessing.
+Rows: `answer` and `second_answer` are JSON objects, `grid` with rows joined by `/` and `#` for a block, and `key`:
+
+    {"grid": "PRIME#DOUGH/RUN#RAY#PEA/...", "key": {"1": "P", "2": "R", ...}}
+
+`n_colours` is how many numbers there are; `n_lines` counts visits to runs, `n_probes` words tried, `n_branches` nodes
+of the search, `n_conflicts` dead ends, `n_open` cells that are open without guessing.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,9 +24,9 @@ import pyarrow as pa
 
 from ...attempt import OUTCOMES, STAGES, Limits, Outcome
 from ...puzzle import InvalidPuzzle
-from .. import Kind, Solved, texts
+from .. import Kind, Solved, texts, usual_title
 from . import formats
-from .solve import ORDERS, Cells, Found, solve_grid
+from .search import ORDERS, Cells, Found, compile_search, solve_grid
 from .words import ACCENTS, MARKS, load_words
 
 if TYPE_CHECKING:
@@ -102,15 +106,10 @@ def claims(name: str, head: Callable[[], bytes]) -> bool:
     return name.endswith(formats.SNIFFED) and formats.sniff(head())
 
 
-def title(chunk: pa.RecordBatch, place: int) -> str:
-    """`name (source #index)`."""
-    name, source, index = (chunk.column(column)[place].as_py() for column in ("name", "source", "index"))
-    return f"{name} ({source} #{index})" if name else f"{source} #{index}"
-
-
 def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, settings: Settings = Settings()) -> Solved:
-    """Every puzzle of a chunk; see `solve.solve_grid`. Errors: ValueError without a word list."""
+    """Every puzzle of a chunk; see `search.solve_grid`. Errors: ValueError without a word list."""
     words = load_words(settings.words, settings.accents, settings.marks)
+    compile_search(settings.order)
     n = chunk.num_rows
     columns: dict[str, Any] = {name: np.zeros(n, np.int64) for name in ("n_answers", "n_open", *COUNTS)}
     columns |= {name: np.zeros(n) for name in ("pack_s", "line_s", "search_s", "solve_s")}
@@ -145,20 +144,20 @@ def _fill(columns: dict[str, Any], place: int, cells: Cells, found: Found) -> No
     columns["n_answers"][place] = found.n_answers
     columns["exhausted"][place] = found.exhausted
     columns["line_s"][place], columns["search_s"][place] = found.line_s, found.search_s
-    if found.outcome is not Outcome.CONTRADICTION and found.known is not None:
-        columns["n_open"][place] = sum(number and number not in found.known for row in cells for number in row)
+    if found.outcome is not Outcome.CONTRADICTION:
+        columns["n_open"][place] = sum(number > 0 and number not in found.known for row in cells for number in row)
 
 
 def answer_text(cells: Cells, key: Mapping[int, str]) -> str:
     """The filled grid and the key, as the columns `answer` and `second_answer` have them."""
     capital = {number: letter.upper() if len(letter.upper()) == 1 else letter for number, letter in key.items()}
     rows = ("".join(capital[number] if number else "#" for number in row) for row in cells)
-    return " ".join(["/".join(rows), *(f"{number}={capital[number]}" for number in sorted(capital))])
+    return json.dumps({"grid": "/".join(rows), "key": capital}, ensure_ascii=False)
 
 
 def check(chunk: pa.RecordBatch, answers: Any, settings: Settings = Settings()) -> list[tuple[int, str]]:
     """Every answer by the rules in plain Python; promised answers must be there, and two must differ."""
-    from .check import broken_rule, load_plainly
+    from .rules import broken_rule, load_plainly
 
     words = load_plainly(settings.words, settings.accents, settings.marks)
     rejected = []
@@ -177,19 +176,26 @@ def check(chunk: pa.RecordBatch, answers: Any, settings: Settings = Settings()) 
 
 
 def show(chunk: pa.RecordBatch, row: Mapping[str, Any]) -> list[str]:
-    """The filled grid as letters a cell apart, the key, and the verdict."""
-    lines = [title(chunk, 0)]
+    """The verdict, the filled grids with their keys, and what it took."""
+    verdict = {"unique": "Unique: this is the only answer.", "multiple": "Ambiguous: at least 2 answers."}
+    verdict |= {"solved": "An answer; whether it is the only one was not asked.", "contradiction": "No answer"}
+    lines = [usual_title(chunk, 0)]
     if not row["answer"]:
         lines += [" ".join(f"{number or '#':>2}" for number in numbers) for numbers in formats.puzzle_at(chunk, 0)[0]]
     for name in ("answer", "second_answer"):
         if row[name]:
-            grid, _, key = row[name].partition(" ")
-            lines += [" ".join(cells) for cells in grid.split("/")]
-            lines.append(key)
-    verdict = f"{row['outcome']}; stage {row['stage']}; {row['solve_s'] * 1e3:.3g} ms"
-    lines.append(f"{verdict}; {row['witness']}" if row["witness"] else verdict)
-    lines.append(f"{row['n_branches']:,} nodes, {row['n_probes']:,} words tried, {row['n_conflicts']:,} dead ends")
-    return lines
+            answer = json.loads(row[name])
+            lines += [" ".join(letters) for letters in answer["grid"].split("/")]
+            lines.append(" ".join(f"{number}={letter}" for number, letter in answer["key"].items()))
+    lines.append(verdict.get(row["outcome"], f"Undecided: {row['n_open']:,} cells are open"))
+    if row["outcome"] == "contradiction":
+        lines[-1] += f": {row['witness']}." if row["witness"] else "."
+    counts = (counted(row[name], noun) for name, noun in (("n_branches", "node"), ("n_probes", "word")))
+    return [*lines, f"{' and '.join(counts)} tried"]
+
+
+def counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def make(height: int, width: int, seed: int, options: Mapping[str, str]) -> str:
@@ -245,7 +251,7 @@ def _choices(options: Mapping[str, str], **known: tuple[str, ...]) -> list[str]:
 KIND = Kind(
     "numcross",
     read,
-    title,
+    usual_title,
     solve,
     check,
     batches=batches,

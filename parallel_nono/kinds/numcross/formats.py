@@ -21,7 +21,7 @@ from ...formats.decode import decode
 from ...formats.text import CONTROL, labelled, wrong
 from ...puzzle import InvalidPuzzle
 from .. import FACTS, facts_of
-from .solve import Cells
+from .search import Cells
 
 MOST_SIDE, MOST_CELLS = 200, 10_000
 BLOCKS = {"0", "#", "."}
@@ -433,5 +433,5 @@ def sniff(head: bytes) -> bool:
     """Whether a file of a folder or an archive is one of ours, judged by its beginning."""
     start = head[:20_000].decode("latin-1").lower()
     if start.lstrip()[:1] in ("<", "{", "["):
-        return "coded" in start or '"grid"' in start
+        return "coded" in start or '"grid"' in start or '"words"' in start
     return sum(len(line) > 2 and bool(ROW.match(line.strip())) for line in start[:4000].split("\n")) > 1

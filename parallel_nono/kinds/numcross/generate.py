@@ -16,7 +16,7 @@ from numpy.random import RandomState
 from ...attempt import Limits, Outcome
 from ...generate.fields import below, pick, random_of
 from .formats import check_size, text_of
-from .solve import Cells, Run, Search, numbers_of, runs_of
+from .search import Cells, Run, Search, numbers_of, runs_of
 from .words import Words
 
 MAKES = {"words": "", "accents": "skip", "marks": "skip", "numbers": "order"}
@@ -38,19 +38,19 @@ def generated(height: int, width: int, seed: int, words: Words, numbers: str) ->
     Errors   ValueError for sizes that have no lattice, and where no words fit.
     """
     if min(height, width) < 3:
-        raise ValueError(f"numcross: expected height and width from 3, found {height} and {width}")
-    check_size(height, width, "numcross")
+        raise ValueError(f"expected height and width from 3, found {height} and {width}")
+    check_size(height, width, "a number crossword")
     random = random_of("numcross", height, width, seed)
     for _ in range(TRIES):
         letters = filled(lattice(random, height, width, words), words, random)
         if letters:
             cells, key = dealt(letters, numbers, random)
             return text_of(cells, hints(cells, key, words), f"numcross {height}x{width} {seed}")
-    raise ValueError(f"numcross: expected words for a grid of {height} x {width}, found none in {TRIES} tries")
+    raise ValueError(f"expected words for a grid of {height} x {width}, found none in {TRIES} tries")
 
 
 def lattice(random: RandomState, height: int, width: int, words: Words) -> np.ndarray:
-    """bool[height, width], True for cells with letters; the same after half a turn where both sides are odd."""
+    """bool[height, width], True for cells with letters; mostly the same after half a turn where both sides are odd."""
     open_cells = np.ones((height, width), bool)
     open_cells[1::2, 1::2] = False
     symmetric = height % 2 and width % 2
@@ -67,8 +67,11 @@ def lattice(random: RandomState, height: int, width: int, words: Words) -> np.nd
 
 
 def _cuts(random: RandomState, length: int, words: Words, symmetric: bool) -> list[int]:
-    """Odd places of blocks that break a line into words of lengths that the list has; none where there are no such."""
-    for _ in range(50):
+    """Odd places of blocks that break a line into words of lengths that the list has; none where there are no such.
+
+    symmetric  the same places from both ends, if that can be.
+    """
+    for turn in range(100):
         cuts, start = [], 0
         while length - start > 3:
             cut = start + 2 * pick(random, 1, LONGEST_WORD // 2) + 1
@@ -76,7 +79,7 @@ def _cuts(random: RandomState, length: int, words: Words, symmetric: bool) -> li
                 break
             cuts.append(cut)
             start = cut + 1
-        if symmetric:
+        if symmetric and turn < 50:
             cuts = sorted({*cuts, *(length - 1 - cut for cut in cuts)})
         ends = [-1, *cuts, length]
         sizes = [end - begin - 1 for begin, end in pairwise(ends)]
@@ -86,7 +89,7 @@ def _cuts(random: RandomState, length: int, words: Words, symmetric: bool) -> li
 
 
 def filled(open_cells: np.ndarray, words: Words, random: RandomState) -> list[str]:
-    """Rows of letters, `#` for a block, all runs being words and no word there twice; [] if there is no such filling."""
+    """Rows of letters, `#` for a block, all runs being words and no word there twice; [] if there is no such."""
     height, width = open_cells.shape
     places = np.where(open_cells, np.arange(1, height * width + 1).reshape(height, width), 0)
     cells = tuple(map(tuple, places.tolist()))

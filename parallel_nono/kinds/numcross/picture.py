@@ -10,7 +10,7 @@ an error that names the cell.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -40,11 +40,14 @@ LEAST_CELL = 10
 SAME = 0.01
 """Distance up to which two digits of a picture are taken for one; see `distance`."""
 
-SAME_FONT = 0.05
-"""Distance to the digits of a font up to which it is the picture's font."""
+SAME_FONT, MOSTLY = 0.05, 0.9
+"""Distance to the digits of a font that most digits of the picture have, this share of them, if it is their font."""
 
 NEAR, APART, MARGIN = 0.12, 1.5, 0.006
 """A number is at most NEAR its templates, and any other number at least APART times as far and MARGIN farther."""
+
+NEAR_SOME = 0.03
+"""In place of NEAR where some of the ten digits have no template, so that nothing holds them apart from the others."""
 
 FONT_NEAR, FONT_APART = 0.25, 1.4
 """The same for a digit of the picture and those of a font, which need not be the picture's."""
@@ -248,7 +251,9 @@ class _Reader:
             raise wrong(source, 0, "numbers in the grid", "blocks only")
         self.height = int(np.median([cell.height for cell in self.written]))
         self.rows = self.height + 8
+        self.seen: dict[tuple[int, bytes], dict[int, float]] = {}
         self.names: list[int] = []
+        self.strange = False
         self.templates = np.zeros((0, 3, self.rows))
 
     def numbers(self) -> list[list[int]]:
@@ -258,15 +263,21 @@ class _Reader:
         agreed = sum(int(distances(one, from_fonts).argmin()) == digit for digit, one in own)
         names, templates = zip(*(own if 2 * agreed > len(own) else self.of_picture(from_fonts)), strict=True)
         self.names, self.templates = list(names), np.stack(templates)
-        return [
-            [0 if cell.block else self.number(cell, row, column) for column, cell in enumerate(line, start=1)]
-            for row, line in enumerate(self.cells, start=1)
-        ]
+        self.near = NEAR if set(range(10)) <= set(names) else NEAR_SOME
+        return self.check_strange(
+            [
+                [0 if cell.block else self.number(cell, row, column) for column, cell in enumerate(line, start=1)]
+                for row, line in enumerate(self.cells, start=1)
+            ]
+        )
 
     def number(self, cell: _Cell, row: int, column: int) -> int:
-        costs = sorted((cost, number) for number, cost in self.costs(cell).items())
+        ink = cell.ink.shape[1], cell.ink.tobytes()  # equal cells are looked at once
+        if ink not in self.seen:
+            self.seen[ink] = self.costs(cell)
+        costs = sorted((cost, number) for number, cost in self.seen[ink].items())
         hope = f"a number in row {row}, column {column}"
-        if not costs or costs[0][0] > NEAR:
+        if not costs or costs[0][0] > self.near:
             raise wrong(self.source, 0, hope, "a cell like none of the digits")
         if costs[0][1] < 0:
             raise wrong(self.source, 0, hope, "digits of a strange font (`--set font=FILE` names it)")
@@ -330,11 +341,13 @@ class _Reader:
     def of_fonts(self) -> np.ndarray:
         """The ten digits of the font that is nearest to those of the picture."""
         fonts = font_digits(self.height, self.rows, self.font)
-        return min(fonts, key=lambda digits: sum(float(distances(one, digits).min()) for one in self.groups))
+        if not fonts:
+            raise wrong(self.source, 0, f"digits that are {self.height} pixels high in a font", "no such size")
+        return min(fonts, key=lambda digits: sum(float(distances(one, digits).min()) for one, _ in self.groups))
 
     @cached_property
-    def groups(self) -> list[np.ndarray]:
-        """Digits of the picture that differ, the most frequent first."""
+    def groups(self) -> list[tuple[np.ndarray, int]]:
+        """Digits of the picture that differ, and how often each occurs."""
         found = np.zeros((0, 3, self.rows))
         counts: list[int] = []
         for one in self.digits():
@@ -344,7 +357,7 @@ class _Reader:
             else:
                 found = np.concatenate([found, one[None]])
                 counts.append(1)
-        return list(found[np.argsort([-count for count in counts], kind="stable")])
+        return list(zip(found, counts, strict=True))
 
     @staticmethod
     def nearest(one: np.ndarray, digits: np.ndarray) -> int:
@@ -356,17 +369,38 @@ class _Reader:
     def of_picture(self, from_fonts: np.ndarray) -> Templates:
         """The picture's own digits, each named after the font's digit that it is clearly nearest to.
 
-        Of several with one name those farther from the font than the nearest one are doubtful. The font's digits are
-        added if it is the font of the picture, for those that never stand apart.
+        If it is the font of the picture, its digits are added for those that never stand apart. Else digits of the
+        picture that differ and would have one name are doubtful, the nearest one too if it is not by far the nearest.
         """
-        far = [float(distances(one, from_fonts).min()) for one in self.groups]
-        named = [self.nearest(one, from_fonts) for one in self.groups]
-        least = {name: min(cost for other, cost in zip(named, far, strict=True) if other == name) for name in named}
-        own = [
-            (name if cost <= least[name] + SAME else DOUBTFUL, one)
-            for name, cost, one in zip(named, far, self.groups, strict=True)
-        ]
-        return own if far and max(far) > SAME_FONT else [*own, *enumerate(from_fonts)]
+        named = [self.nearest(one, from_fonts) for one, _ in self.groups]
+        far = [float(distances(one, from_fonts).min()) for one, _ in self.groups]
+        counts = [count for _, count in self.groups]
+        alike = sum(count for cost, count in zip(far, counts, strict=True) if cost <= SAME_FONT)
+        if alike >= MOSTLY * sum(counts):
+            own = [
+                (name if cost <= SAME_FONT else DOUBTFUL, one)
+                for name, cost, (one, _) in zip(named, far, self.groups, strict=True)
+            ]
+            return [*own, *enumerate(from_fonts)]
+        self.strange = True
+        for name in set(named):
+            first, *others = sorted((cost, place) for place, cost in enumerate(far) if named[place] == name)
+            nearest = self.groups[first[1]][0]
+            for cost, place in others:
+                if float(distances(nearest, self.groups[place][0][None])[0]) > SAME:
+                    named[place] = DOUBTFUL
+                    if cost < APART * first[0] + MARGIN:
+                        named[first[1]] = DOUBTFUL
+        return [(name, one) for name, (one, _) in zip(named, self.groups, strict=True)]
+
+    def check_strange(self, numbers: list[list[int]]) -> list[list[int]]:
+        """The numbers, which are 1 to the largest, all of them, if the font did not just seem to tell them."""
+        found = {number for row in numbers for number in row} - {0}
+        missing = set(range(1, max(found) + 1)) - found
+        if self.strange and missing:
+            hope = f"all numbers from 1 to {max(found)}, as the font is strange (`--set font=FILE` names it)"
+            raise wrong(self.source, 0, hope, f"no {min(missing)}")
+        return numbers
 
 
 def load_font(path: str, size: int) -> ImageFont.FreeTypeFont:
@@ -379,32 +413,28 @@ def load_font(path: str, size: int) -> ImageFont.FreeTypeFont:
         raise ValueError(f"font: expected a TrueType file, found {path!r} ({error})") from None
 
 
-def font_digits(height: int, rows: int, path: str) -> Iterator[np.ndarray]:
+@lru_cache(maxsize=64)
+def font_digits(height: int, rows: int, path: str) -> list[np.ndarray]:
     """Profiles of the ten digits of each font at hand, about `height` pixels high, with grey edges and without."""
+    found = []
     for size in range(height, 2 * height + 6):
         for font in _fonts(size, path):
             top, bottom = font.getbbox("0123456789")[1::2]
             if abs(bottom - top - height) <= 1:
                 for mode in ("L", "1"):
-                    yield np.stack([profile(_drawn(font, str(digit), mode), rows) for digit in range(10)])
+                    found.append(np.stack([profile(_drawn(font, str(digit), mode), rows) for digit in range(10)]))
+    return found
 
 
-@lru_cache(maxsize=256)
-def _fonts(size: int, path: str) -> Sequence[Any]:
+def _fonts(size: int, path: str) -> list[Any]:
     """The font at `path`; else Pillow's own, and those that come with ReportLab."""
+    import reportlab
     from PIL import ImageFont
 
     if path:
         return [load_font(path, size)]
-    fonts: list[Any] = [ImageFont.load_default(size)]
-    fonts += [ImageFont.truetype(folder / name, size) for folder in _vera() for name in ("Vera.ttf", "VeraBd.ttf")]
-    return fonts
-
-
-def _vera() -> list[Path]:
-    import reportlab
-
-    return [Path(reportlab.__file__).parent / "fonts"]
+    folder = Path(reportlab.__file__).parent / "fonts"
+    return [ImageFont.load_default(size), *(load_font(str(folder / name), size) for name in ("Vera.ttf", "VeraBd.ttf"))]
 
 
 def _drawn(font: Any, text: str, mode: str) -> np.ndarray:

@@ -122,7 +122,7 @@ def check(chunk: pa.RecordBatch, trials: list[list[Trial]]) -> list[tuple[int, s
 def show(chunk: pa.RecordBatch, row: Mapping[str, Any]) -> list[str]:
     """The strip, the winner, the move on the strip, and what it took."""
     strip, take = (chunk.column(column)[0].as_py() for column in ("strip", "take"))
-    lines = [usual_title(chunk, 0), _cut(strip)]
+    lines = [usual_title(chunk, 0), _excerpt(strip)]
     if not row["answer"]:
         return [*lines, f"Not decided: {row['error'] or 'out of time'}."]
     answer = json.loads(row["answer"])
@@ -135,7 +135,7 @@ def show(chunk: pa.RecordBatch, row: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"Player 1 wins, for one by crossing {'cell' if take == 1 else 'cells'} {_span(move, last)}.{value}"
         )
-        lines.append(_cut(strip[: move - 1] + "#" * take + strip[last:], move - 1))
+        lines.append(_excerpt(strip[: move - 1] + "#" * take + strip[last:], move - 1))
     if "period" in answer:
         period = f"period {answer['period']:,} from runs of {answer['period_from']:,} cells on"
         lines.append(f"The Grundy values for K = {take} have {period} (proved).")
@@ -149,7 +149,7 @@ def _span(first: int, last: int) -> str:
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 
-def _cut(strip: str, around: int = 0) -> str:
+def _excerpt(strip: str, around: int = 0) -> str:
     """A strip, or what is to be seen of a long one."""
     start = max(0, min(around - SHOWN // 2, len(strip) - SHOWN))
     shown = strip[start : start + SHOWN]

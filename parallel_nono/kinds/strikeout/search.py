@@ -22,7 +22,10 @@ MOST_WORDS = 1 << 22
 MOST_REMEMBERED = 1 << 20
 """Positions that `sorted` and `multiset` remember: some hundred bytes each."""
 
-LOOK = 1 << 10
+MOST_CELLS = 1 << 13
+"""Cells of a strip for `sorted` and `multiset`: a position takes as long as it has runs."""
+
+LOOK = 1 << 6
 """Positions between two looks at the clock."""
 
 
@@ -166,22 +169,24 @@ def remembered(container: Container, strip: str, take: int, cut: bool, watch: Wa
     cut     stop looking at a position when one of its moves leads to a lost one.
     Errors  Refused, Late.
     """
+    if len(strip) > MOST_CELLS:
+        raise Refused(f"expected a strip of at most {MOST_CELLS:,} cells, found {len(strip):,}")
     runs = runs_of(strip)
     known: dict[Hashable, bool] = {container.of(()): False}
     first = container.of(length for _, length in runs if length >= take)
     wins = _judge(first, container, take, cut, known, watch)
     n_states = len(known) - 1  # without the empty position
-    move = -1
-    if wins:
-        for start, length in runs:
-            for place in range(length - take + 1):
-                state = container.replaced(first, length, _pieces(length, place, take))
-                if not _judge(state, container, take, True, known, watch):
-                    move = start + place
-                    break
-            if move >= 0:
-                break
-    return Verdict(1 if wins else 2, -1, move, n_states)
+    if not wins:
+        return Verdict(2, -1, -1, n_states)
+    winning = (
+        start + place
+        for start, length in runs
+        for place in range(length - take + 1)
+        if not _judge(
+            container.replaced(first, length, _pieces(length, place, take)), container, take, True, known, watch
+        )
+    )
+    return Verdict(1, -1, next(winning), n_states)
 
 
 def _pieces(length: int, place: int, take: int) -> tuple[int, ...]:
@@ -202,7 +207,11 @@ def _judge(
                 yield container.replaced(state, length, _pieces(length, place, take))
 
     path = [(first, moves(first), False)]  # (position, moves not looked at yet, one of the others wins)
+    n_turns = 0
     while path:
+        n_turns += 1
+        if not n_turns % LOOK:
+            watch.look()
         state, left, wins = path.pop()
         deeper = None
         for following in left:
@@ -220,8 +229,6 @@ def _judge(
         if path and not wins:  # the move that led here wins
             before, left, _ = path.pop()
             path.append((before, iter(()) if cut else left, True))
-        if not len(known) % LOOK:
-            watch.look()
-            if len(known) > MOST_REMEMBERED:
-                raise Refused(f"expected at most {MOST_REMEMBERED:,} positions, found more")
+        if len(known) > MOST_REMEMBERED:
+            raise Refused(f"expected at most {MOST_REMEMBERED:,} positions, found more")
     return known[first]

@@ -32,7 +32,7 @@ FIRST_ROOM = 256
 """Values that a table has at least. It doubles, and is looked at for a period whenever it is full."""
 
 PLANES_FROM = 1 << 16
-"""Room from which the bits of the values are held apart too."""
+"""Room from which the bits of the values are held apart too; no run below has more pairs than the kernel's SAMPLE."""
 
 STEP_PAIRS = 1 << 26
 """Pairs of values between two looks at the clock: some hundredths of a second."""
@@ -40,8 +40,8 @@ STEP_PAIRS = 1 << 26
 WAIT_S = 0.02
 """Seconds between two looks at the clock while another thread computes."""
 
-MOST_BYTES = 1 << 28
-"""Of all tables together; those not used for longest are forgotten first."""
+MOST_TABLES, MOST_BYTES = 256, 1 << 28
+"""Tables, and bytes of all of them; those not used for longest are forgotten first."""
 
 
 class Table:
@@ -83,10 +83,7 @@ class Table:
         return self.period if self.period and self.proved_by <= asked else 0
 
     def grow(self, length: int, watch: Watch) -> None:
-        """Compute the values up to that of `length`. Errors: Late; what was computed is kept.
-
-        Runs without a move are worth 0: nothing is computed for them, but that they are there.
-        """
+        """Compute the values up to that of `length`. Errors: Late; what was computed is kept."""
         length = max(length, FIRST_ROOM - 1)
         while not self.knows(length):
             while not self._lock.acquire(timeout=WAIT_S):  # another thread is at it
@@ -159,10 +156,9 @@ def table_of(take: int) -> Table:
     with _tables_lock:
         table = _tables.pop(take, None) or Table(take)
         _tables[take] = table
-        if len(_tables) > 1:
-            n_bytes = sum(other.n_bytes for other in _tables.values())
-            while n_bytes > MOST_BYTES and len(_tables) > 1:
-                n_bytes -= _tables.popitem(last=False)[1].n_bytes
+        n_bytes = sum(other.n_bytes for other in _tables.values())
+        while len(_tables) > 1 and (n_bytes > MOST_BYTES or len(_tables) > MOST_TABLES):
+            n_bytes -= _tables.popitem(last=False)[1].n_bytes
         return table
 
 

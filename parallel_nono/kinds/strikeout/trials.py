@@ -59,16 +59,21 @@ def by_values(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> list[
     n = len(takes)
     longest, grundy, moves = np.zeros((3, n), np.int64)
     longest_runs(strips, starts, longest)
-    trials = [Trial("grundy", None, 0.0, LATE)] * n
-    order = np.argsort(takes, kind="stable")
-    for games in np.split(order, np.flatnonzero(np.diff(takes[order])) + 1) if n else ():
+    trials = [Trial("grundy", Verdict(2, 0, -1, 0), 0.0)] * n  # right where nobody can move
+    movable = np.flatnonzero(longest >= takes)
+    for game in movable.tolist():
+        trials[game] = Trial("grundy", None, 0.0, LATE)
+    order = movable[np.argsort(takes[movable], kind="stable")]
+    for games in np.split(order, np.flatnonzero(np.diff(takes[order])) + 1):
+        if not len(games) or abort[0]:
+            break
         began = perf_counter()
         table = table_of(int(takes[games[0]]))
         hardest = games[np.argmax(longest[games])]
         try:
             table.grow(int(longest[hardest]), Watch(monotonic() + limits.seconds, abort))
         except Late:  # there may be values enough for the others
-            for game in games:
+            for game in games.tolist():
                 trials[game] = Trial("grundy", None, perf_counter() - began, LATE)
         grown = perf_counter()
         known = games if table.knows(int(longest[hardest])) else games[longest[games] < table.n]
@@ -78,16 +83,12 @@ def by_values(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> list[
             seconds = share + (grown - began) * (game == hardest)
             verdict = _verdict(table, int(longest[game]), int(grundy[game]), int(moves[game]))
             trials[game] = Trial("grundy", verdict, seconds)
-        if abort[0]:
-            break
     return trials
 
 
 def _verdict(table: Table, longest: int, grundy: int, move: int) -> Verdict:
     winner = 1 if grundy else 2
     period = table.period_for(longest)
-    if longest < table.take:
-        return Verdict(winner, grundy, move, 0)
     if not period:
         return Verdict(winner, grundy, move, longest + 1)
     return Verdict(winner, grundy, move, min(longest + 1, table.proved_by), period, table.first)

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from propagation import MOST_LINES, line_programme, line_words, room, start_planes
+from propagation import MOST_LINES, fill, open_cells, room, settle_by_programme, settle_by_words
+from propagation import run as by_lines
 from tools import Clues, Row, alternate, made, number, survey
 
 from parallel_nono.kernels.bits import U0, U1, U, count_bits, lowest_bit
@@ -28,26 +29,8 @@ lines that know most of their cells first."""
 SLOTS = 1 << 16
 
 
-class Room:
-    """States and tables for puzzles of up to 64 x 64."""
-
-    def __init__(self) -> None:
-        self.states = np.zeros((4, 4 * MOST_LINES), np.uint64)
-        self.touched = np.zeros((4096, 2), np.uint64)
-        self.probed = np.zeros(4096, np.int64)
-        self.changed = np.zeros(MOST_LINES, np.int64)
-        self.order = np.zeros(4096, np.int64)
-        self.keys = np.zeros((SLOTS, 3), np.uint64)
-        self.values = np.zeros((SLOTS, 2), np.uint64)
-        self.hour = np.zeros(1, np.uint64)  # of the cache: one a puzzle, so that it need not be cleared
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        return self.states, self.touched, self.probed, self.changed, self.order, self.keys, self.values, self.hour
-
-
 def prober(settle: Any, order: int, skip: bool, cached: bool) -> Any:
     """probe(height, width, first, lengths, arrays, scratch, room, counted) -> open cells, or -1 on a contradiction."""
-    fill = start_planes()
 
     @njit(**OPTIONS)
     def settled(planes, line, n, first, lengths, keys, values, hour, scratch, room, counted):
@@ -217,22 +200,24 @@ def prober(settle: Any, order: int, skip: bool, cached: bool) -> Any:
                             return -1
                         now += 1
                         stamp(before, base, height, width, changed, now)
-        left = 0
-        for r in range(height):
-            left += np.int64(count_bits(base[2 * r] & base[2 * r + 1]))
-        return left
+        return open_cells(base, height)
 
     return probe
 
 
 @cache
 def compiled(order: int, skip: bool, cached: bool, programme: bool) -> Any:
-    return prober(line_programme() if programme else line_words(), order, skip, cached)
+    return prober(settle_by_programme if programme else settle_by_words, order, skip, cached)
 
 
 @cache
 def arrays() -> tuple[np.ndarray, ...]:
-    return Room().arrays()
+    """Room for puzzles of up to 64 x 64, as `prober` unpacks it."""
+    states, touched = np.zeros((4, 4 * MOST_LINES), np.uint64), np.zeros((4096, 2), np.uint64)
+    probed, changed, places = np.zeros(4096, np.int64), np.zeros(MOST_LINES, np.int64), np.zeros(4096, np.int64)
+    keys, values = np.zeros((SLOTS, 3), np.uint64), np.zeros((SLOTS, 2), np.uint64)
+    hour = np.zeros(1, np.uint64)  # of the cache: one a puzzle, so that it need not be cleared
+    return states, touched, probed, changed, places, keys, values, hour
 
 
 @cache
@@ -244,9 +229,9 @@ def sets() -> dict[str, list[Clues]]:
         "blobs 40": made("blobs", 40, 10),
         "n-Dom 15": made("domino", 15, 1),
     }
-    hard = [p for p in survey() if (p.height, p.width) in ((23, 27), (25, 25), (19, 19), (36, 42), (42, 36), (40, 40))]
+    hard = [p for p in survey(45) if by_lines("queue", "words", [p])[1] != [0]]
     if hard:
-        found[f"survey, {len(hard)} of those with cells left"] = hard
+        found[f"survey, the {len(hard)} to 45 cells with cells left"] = hard
     return found
 
 

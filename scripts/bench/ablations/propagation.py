@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from dp import Room, bottom_up, room_for
+from dp import bottom_up, room_for
 from numba import njit
 from tools import Clues, Row, alternate, made, number, survey
 
@@ -25,52 +25,53 @@ VISITS, ROUNDS, LOOKS, N_COUNTED = 0, 1, 2, 3
 """LOOKS: lines looked at to find the next one."""
 
 
-def line_words() -> Any:
-    """settle(planes, line, n, ...) -> (white, black) by the kernel on words; both 0 without a layout."""
-
-    @njit(**OPTIONS)
-    def settle(planes, line, n, first, lengths, scratch, room, counted):
-        return settle_narrow(
-            lengths, U(first[line]), U(first[line + 1]), U(n), planes[2 * line], planes[2 * line + 1], scratch
-        )
-
-    return settle
+PROGRAMME = bottom_up()
+"""The programme of the articles; of those in `dp` the fastest at these lengths."""
 
 
-def line_programme() -> Any:
-    """The same by the programme of the articles, bottom-up: the faster one at these lengths."""
-    programme = bottom_up()
-
-    @njit(**OPTIONS)
-    def settle(planes, line, n, first, lengths, scratch, room, counted):
-        cells, dp = room
-        white, black = planes[2 * line], planes[2 * line + 1]
-        for i in range(n):
-            cells[i] = np.uint8((white >> U(i)) & U1) | np.uint8(((black >> U(i)) & U1) << U1)
-        if not programme(cells, n, lengths, first[line], first[line + 1] - first[line], dp, counted):
-            return U0, U0
-        white, black = U0, U0
-        for i in range(n):
-            white |= U(dp.out[i] & 1) << U(i)
-            black |= U(dp.out[i] >> 1) << U(i)
-        return white, black
-
-    return settle
+@njit(**OPTIONS)
+def settle_by_words(planes, line, n, first, lengths, scratch, room, counted):
+    """(white, black) of one line by the kernel on words; both 0 without a layout."""
+    return settle_narrow(
+        lengths, U(first[line]), U(first[line + 1]), U(n), planes[2 * line], planes[2 * line + 1], scratch
+    )
 
 
-def start_planes() -> Any:
-    @njit(**OPTIONS)
-    def fill(planes, height, width):
-        for line in range(height + width):
-            n = width if line < height else height
-            planes[2 * line] = planes[2 * line + 1] = FULL >> U(U64 - U(n))
+@njit(**OPTIONS)
+def settle_by_programme(planes, line, n, first, lengths, scratch, room, counted):
+    """The same by the programme."""
+    cells, dp = room
+    white, black = planes[2 * line], planes[2 * line + 1]
+    for i in range(n):
+        cells[i] = np.uint8((white >> U(i)) & U1) | np.uint8(((black >> U(i)) & U1) << U1)
+    if not PROGRAMME(cells, n, lengths, first[line], first[line + 1] - first[line], dp, counted):
+        return U0, U0
+    white, black = U0, U0
+    for i in range(n):
+        white |= U(dp.out[i] & 1) << U(i)
+        black |= U(dp.out[i] >> 1) << U(i)
+    return white, black
 
-    return fill
+
+@njit(**OPTIONS)
+def fill(planes, height, width):
+    """Nothing is known."""
+    for line in range(height + width):
+        n = width if line < height else height
+        planes[2 * line] = planes[2 * line + 1] = FULL >> U(U64 - U(n))
+
+
+@njit(**OPTIONS)
+def open_cells(planes, height):
+    """Cells that may be either."""
+    n = 0
+    for r in range(height):
+        n += np.int64(count_bits(planes[2 * r] & planes[2 * r + 1]))
+    return n
 
 
 def in_rounds(settle: Any, dead: bool) -> Any:
     """Every line against the last merge, then all cells merged, until a round changes nothing."""
-    fill = start_planes()
 
     @njit(**OPTIONS)
     def solve(height, width, first, lengths, planes, work, scratch, room, counted):
@@ -102,17 +103,13 @@ def in_rounds(settle: Any, dead: bool) -> Any:
                         if not (planes[2 * r + colour] >> U(c)) & (planes[column + colour] >> U(r)) & U1:
                             planes[2 * r + colour] &= ~(U1 << U(c))
                             planes[column + colour] &= ~(U1 << U(r))
-        open_cells = 0
-        for r in range(height):
-            open_cells += np.int64(count_bits(planes[2 * r] & planes[2 * r + 1]))
-        return open_cells
+        return open_cells(planes, height)
 
     return solve
 
 
 def by_queue(settle: Any, priority: bool) -> Any:
     """Lines that wait, first come first served; or the one that has learnt most cells since it was last settled."""
-    fill = start_planes()
 
     @njit(**OPTIONS)
     def solve(height, width, first, lengths, planes, work, scratch, room, counted):
@@ -158,10 +155,7 @@ def by_queue(settle: Any, priority: bool) -> Any:
                         queue[(head + waiting) % MOST_LINES] = crossing
                     waiting += 1
                 gained[crossing] += 1
-        open_cells = 0
-        for r in range(height):
-            open_cells += np.int64(count_bits(planes[2 * r] & planes[2 * r + 1]))
-        return open_cells
+        return open_cells(planes, height)
 
     return solve
 
@@ -172,22 +166,23 @@ ORDERS = {
     "queue": lambda settle: by_queue(settle, priority=False),
     "priority": lambda settle: by_queue(settle, priority=True),
 }
-SETTLERS = {"programme": line_programme, "words": line_words}
+SETTLERS = {"programme": settle_by_programme, "words": settle_by_words}
 
 
 @cache
 def compiled(order: str, settler: str) -> Any:
-    return ORDERS[order](SETTLERS[settler]())
+    return ORDERS[order](SETTLERS[settler])
 
 
 @cache
 def room() -> tuple[Any, ...]:
     work = np.zeros((2, MOST_LINES), np.int64)
-    return np.zeros(4 * MOST_LINES, np.uint64), work, np.zeros(128, np.uint64), (np.zeros(64, np.uint8), dp_room())
-
-
-def dp_room() -> Room:
-    return room_for(64, 33)
+    return (
+        np.zeros(4 * MOST_LINES, np.uint64),
+        work,
+        np.zeros(128, np.uint64),
+        (np.zeros(64, np.uint8), room_for(64, 33)),
+    )
 
 
 @cache

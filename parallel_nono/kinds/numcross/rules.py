@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from functools import lru_cache
 from threading import Lock
@@ -48,9 +49,9 @@ def plain_word(line: str, accents: str, marks: str) -> str:
 
 
 def broken_rule(cells: tuple[tuple[int, ...], ...], given: dict[int, str], answer: str, words: frozenset[str]) -> str:
-    """What is wrong with an answer as its row has it, `PRIME#DOUGH/... 1=P 2=R ...`; "" if nothing is."""
-    picture, *pairs = answer.split(" ")
-    rows = picture.split("/")
+    """What is wrong with an answer as its row has it, `{"grid": "PRIME#...", "key": {...}}`; "" if nothing is."""
+    found = json.loads(answer)
+    rows = found["grid"].split("/")
     if [len(row) for row in rows] != [len(row) for row in cells]:
         return "it has another size"
     key: dict[int, str] = {}
@@ -62,13 +63,13 @@ def broken_rule(cells: tuple[tuple[int, ...], ...], given: dict[int, str], answe
                 return f"{number} is both {key[number]} and {letter}"
     if len(set(key.values())) < len(key):
         return "two numbers share a letter"
-    if sorted(pairs) != sorted(f"{number}={letter}" for number, letter in key.items() if number):
+    if found["key"] != {str(number): letter for number, letter in key.items()}:
         return "its key is not that of its grid"
     for number, letter in given.items():
         if key[number].lower() != letter:
             return f"{number} is {key[number]}, though {letter} was given"
-    found = [word for line in (*rows, *map("".join, zip(*rows, strict=True))) for word in line.split("#")]
-    placed = [word.lower() for word in found if len(word) > 1]
+    lines = (*rows, *map("".join, zip(*rows, strict=True)))
+    placed = [word.lower() for line in lines for word in line.split("#") if len(word) > 1]
     strange = [word for word in placed if word not in words]
     if strange:
         return f"{strange[0]} is no word"
