@@ -4,6 +4,7 @@
     python scripts/brute_force.py -n 5000 --jobs 2   fewer, on two processes
     python scripts/brute_force.py --no-pictures --seed 7
     python scripts/brute_force.py --no-pictures --blots   with some lengths hidden
+    python scripts/brute_force.py --no-pictures --plans   by every shipped plan, and by the SAT solver at once
 
 The right answers come from `tests/oracles.py`, which shares no code with the solver. Every difference is printed with
 its puzzle; the exit code is then 1.
@@ -26,11 +27,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import numpy as np
 import oracles
 
-from parallel_nono.attempt import OUTCOMES, STAGES, Limits
+from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Plan
 from parallel_nono.generate.colour import palette_of
 from parallel_nono.puzzle import BLOT, Block, Clue, Grid, Puzzle, letter
 from parallel_nono.puzzleset import set_of
 from parallel_nono.solve import solve_set
+from parallel_nono.solve.plans import load_plan, names
+
+PLANS = {name: load_plan(name) for name in names()} | {"sat at once": Plan(("line", "sat"))}
+FEW = 30  # answers counted by each plan
 
 CAP = 100_000  # more answers than any of these puzzles has
 CHUNK = 500
@@ -145,6 +150,20 @@ def differences(puzzles: list[Puzzle], before: int = 0, after: int = 0) -> Itera
                 yield f"{text_of(puzzle)}{frame}\n    {what}: expected {right}, found {found[what]}"
 
 
+def plan_differences(puzzles: list[Puzzle]) -> Iterator[str]:
+    """What any plan says otherwise than brute force. A plan that does not prove may be silent, never wrong."""
+    batch = set_of(puzzles)
+    counts = [sum(1 for _ in oracles.answers(puzzle)) for puzzle in puzzles]
+    for name, plan in PLANS.items():
+        found = solve_set(batch, Limits(count=FEW, plan=plan))
+        for place, (puzzle, n) in enumerate(zip(puzzles, counts, strict=True)):
+            outcome, counted = str(OUTCOMES[found.outcome[place]]), int(found.n_answers[place])
+            right = ("contradiction", "unique", "multiple")[min(2, n)], min(n, FEW)
+            silent = outcome == "stalled" and plan.stages[-1] in ("line", "probe")
+            if not silent and (outcome, counted) != right:
+                yield f"{text_of(puzzle)} by plan {name}\n    expected {right}, found {(outcome, counted)}"
+
+
 def _inside(cells: np.ndarray, puzzle: Puzzle, before: int, after: int) -> Grid:
     """The grid of the puzzle within its frame, -1 for an open cell; the whole grid if the frame is not empty."""
     whole = cells.astype(np.int64).reshape(puzzle.height + before + after, puzzle.width + before + after)
@@ -165,6 +184,12 @@ def compare_random(first: int, last: int, seed: int, blots: bool = False) -> lis
     for before, after in FRAMES:
         found += differences(puzzles[:: 10 * len(FRAMES)], before, after)
     return found
+
+
+def compare_plans(first: int, last: int, seed: int, blots: bool = False) -> list[str]:
+    """Differences among the random puzzles of these numbers, by every plan."""
+    make = blotted_puzzle if blots else random_puzzle
+    return list(plan_differences([make(seed, number) for number in range(first, last)]))
 
 
 def compare_pictures(height: int, width: int, n_colours: int) -> tuple[tuple[int, ...], list[str]]:
@@ -189,6 +214,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--no-pictures", action="store_true", help="leave out all pictures of the small sizes")
     parser.add_argument("--blots", action="store_true", help="random puzzles with some lengths hidden")
+    parser.add_argument("--plans", action="store_true", help="compare every plan instead")
     options = parser.parse_args(arguments)
     n_wrong = 0
 
@@ -208,7 +234,7 @@ def main(arguments: list[str] | None = None) -> int:
     starts = range(0, options.n, CHUNK)
     ends = [min(first + CHUNK, options.n) for first in starts]
     began = time.monotonic()
-    work = partial(compare_random, seed=options.seed, blots=options.blots)
+    work = partial(compare_plans if options.plans else compare_random, seed=options.seed, blots=options.blots)
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
         results = pool.map(work, starts, ends) if options.jobs > 1 else map(work, starts, ends)
         for done, found in zip(ends, results, strict=True):

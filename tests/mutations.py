@@ -11,7 +11,8 @@ ODD = (
     b"999999999", b"-1", b"?", b"\n", b"\n\n", b" ", b"\t", b"0", b"1", b"9", b"\0", b"[", b"]", b"<", b"/>", b'"',
     b"a",
     b",", b".", b"/", b":", b"#", b"$", b"|", b"=", b"&", b"%", b"\xc3\xa9", b"====\n", b"rows\n", b"columns\n",
-    b"width 3\n", b'goal "1"\n', b"<line>", b"<line/>", b"</line>", b"<count>0</count>", b' color="red"', b"]]>",
+    b"width 3\n", b'goal "1"\n', b"<line>", b"<line/>", b"</line>", b"<count>0</count>", b"]]>",
+    b' color="red"', b' color="1"', b' color="77"', b"<image></image>",
     b"<!-- -->", b"<title>t</title>", b"</puzzle>", b"GRID\n", b"\x0b", b"\xff\xfe",
 )  # fmt: skip
 """Words that mean something in one format or another, and characters that mean trouble."""

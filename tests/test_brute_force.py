@@ -56,3 +56,8 @@ def test_random_puzzles_are_unique_ambiguous_contradictory_black_white_and_colou
     assert min(answers.count(n) for n in (0, 1, 2)) > 100
     assert min(sum(p.n_colours == n for p in puzzles) for n in (2, 3, 4, 9)) > 100
     assert {(p.height, p.width) for p in puzzles} == {(h, w) for h in range(1, 6) for w in range(1, 6)}
+
+
+@pytest.mark.parametrize("blots", [False, True])
+def test_every_plan_says_the_same_as_brute_force(blots: bool) -> None:
+    assert brute_force.compare_plans(0, 400, seed=22, blots=blots) == []

@@ -549,7 +549,7 @@ def test_a_file_gives_defaults_and_the_command_line_wins(files: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[solve]\nanswer = 2", "[solve]: unknown key `answer`; known are `answers`, `answers_to`, `clues`, `color`"),
+        ("[solve]\nanswer = 2", "[solve]: unknown key `answer`; known are `answers`, `answers-to`, `clues`, `color`"),
         ("[solv]\nanswers = 2", "expected sections named `check`"),
         ("answers = 2", "expected sections named `check`"),
         ("[solve]\nanswers = 'two'", "[solve]: `answers`: "),

@@ -357,9 +357,10 @@ def test_the_quick_reader_takes_files_as_they_are_written(name: str) -> None:
     assert form.pack
     several = [replace(puzzle, name="a b", metadata=(("author", "A. Nobody"),)) for puzzle in (TINY, SQUARE)]
     texts = [files.write(several, name), files.write([replace(several[0], goal=None)], name), "what is this"]
+    texts += [files.write([COLOUR], name)] if name == "webpbn" else []
     packed = form.pack(texts)
-    assert packed.owners.tolist() == [0, 0, 1]
-    assert [facts.goal is None for facts in packed.facts or ()] == [False, False, True]
+    assert packed.owners.tolist() == [0, 0, 1, 3][: 3 + (name == "webpbn")]
+    assert [facts.goal is None for facts in packed.facts or ()][:3] == [False, False, True]
 
 
 @pytest.mark.parametrize("name", ["nin", "taai", "sgt"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import pickle
 import random
 import re
+import zipfile
 from itertools import permutations
 from pathlib import Path
 
@@ -19,7 +21,8 @@ from typer.testing import CliRunner
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome
 from parallel_nono.cli import app
-from parallel_nono.kinds import kind
+from parallel_nono.formats.containers import Source
+from parallel_nono.kinds import kind, texts
 from parallel_nono.kinds.numcross import KIND, formats
 from parallel_nono.kinds.numcross.formats import Crossword, parsed
 from parallel_nono.kinds.numcross.generate import generated
@@ -310,6 +313,22 @@ def test_every_format_reads_the_same_puzzle(text: str, source: str) -> None:
     assert again.digest() == puzzle.digest()
 
 
+def test_a_zipped_jpz_is_read() -> None:
+    text = '<a><coded><grid width="2" height="1"><cell x="1" y="1" number="4"/></grid></coded></a>'
+    files = {1: io.BytesIO(), 2: io.BytesIO()}
+    for n, file in files.items():
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for place in range(n):
+                archive.writestr(f"{place}.xml", text)
+    (puzzle,) = parsed(files[1].getvalue(), "p.jpz")
+    assert isinstance(puzzle, Crossword)
+    assert puzzle.cells == ((4, 0),)
+    assert formats.sniff(files[1].getvalue())
+    for data, message in ((files[2].getvalue(), "one file"), (files[1].getvalue()[:50], "a damaged one")):
+        (error,) = KIND.read([("p.jpz", data)]).column("error").to_pylist()
+        assert message in error
+
+
 def test_the_digest_does_not_depend_on_how_numbers_are_dealt() -> None:
     one, other, third = (read_one(text) for text in ("1 2 2\n", "7 3 3\n", "1 2 1\n"))
     assert one.digest() == other.digest() != third.digest()
@@ -361,6 +380,19 @@ def test_a_broken_puzzle_loses_nothing_else() -> None:
     assert chunk.column("index").to_pylist() == [1, 2, 3, 4]
     assert [bool(error) for error in chunk.column("error").to_pylist()] == [False, True, False, False]
     assert "many.numcross:5" in chunk.column("error")[1].as_py()
+
+
+def test_a_long_text_is_read_in_pieces_as_at_once(english: Words) -> None:
+    text = "; many\n" + "".join(generated(3, 3, seed, english, "order") for seed in range(1, 21))
+    text = text.replace("title numcross 3x3 7\n", "title wrong\n1 y\n")
+    whole = KIND.read([("p.numcross", text.encode())])
+    source = Source("p.numcross", len(text), data=text.encode())
+    pieces = list(texts.batches(source, formats.text_chunk, formats.BEGINS, about=200))
+    assert len(pieces) > 3
+    assert [row for piece in pieces for row in piece.to_pylist()] == whole.to_pylist()
+    assert sum(map(bool, whole.column("error").to_pylist())) == 1
+    assert KIND.batches is not None
+    assert [row for piece in KIND.batches(source) for row in piece.to_pylist()] == whole.to_pylist()
 
 
 def test_words_without_a_grid_get_rows_of_their_own() -> None:
@@ -445,10 +477,10 @@ def test_words_do_not_travel_with_the_kind() -> None:
 
 @pytest.mark.parametrize("size", [(3, 3), (5, 5), (7, 7), (6, 9)])
 def test_generated_puzzles_have_one_answer(english: Words, size: tuple[int, int]) -> None:
-    texts = [generated(*size, seed, english, numbers) for seed in (1, 2, 3) for numbers in ("order", "random")]
-    assert texts == [generated(*size, seed, english, numbers) for seed in (1, 2, 3) for numbers in ("order", "random")]
+    made = [generated(*size, seed, english, numbers) for seed in (1, 2, 3) for numbers in ("order", "random")]
+    assert made == [generated(*size, seed, english, numbers) for seed in (1, 2, 3) for numbers in ("order", "random")]
     numcross = configured()
-    chunk = numcross.read([("g", "".join(texts).encode())])
+    chunk = numcross.read([("g", "".join(made).encode())])
     assert chunk.num_rows == 6
     assert set(zip(chunk.column("height").to_pylist(), chunk.column("width").to_pylist(), strict=True)) == {size}
     for order in ("fewest", "length"):
@@ -495,7 +527,7 @@ def test_a_batch_from_generator_to_rows(tmp_path: Path) -> None:
 
 def test_one_puzzle_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "cat.numcross"
-    file.write_text("1 2 3\n4 0 0\n5 0 0\n1=C 3=T 5=W\n")
+    file.write_text("1 2 3\n4 0 0\n5 0 0\n1=C 2=A 3=T 5=W\n")
     code, text = invoke("solve", str(file), "--set", f"words={ENGLISH}")
     assert code == 0, text
     assert "C A T\nO # #\nW # #" in text

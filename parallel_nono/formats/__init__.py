@@ -43,7 +43,7 @@ class Facts(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Black-white puzzles read at once from several texts, in order.
+    """Puzzles read at once from several texts, in order.
 
     owners   int32[puzzles], ascending: the text that each came from. A text that is no owner was not understood.
     heights, widths  int32[puzzles]
@@ -51,6 +51,7 @@ class Packed(NamedTuple):
     lengths  int32[blocks]
     labels   what the text calls each puzzle, "" where it does not; None: the texts have no names.
     facts    None: the texts say nothing else.
+    colours  uint16[blocks]; None: black and white.
     """
 
     owners: np.ndarray
@@ -60,6 +61,7 @@ class Packed(NamedTuple):
     lengths: np.ndarray
     labels: list[str] | None
     facts: list[Facts] | None = None
+    colours: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..puzzle import InvalidPuzzle, Puzzle
+from ..puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
 from . import Content, Format, format_named, recognise, recognise_bytes
 from .containers import PARQUET_MAGIC, Source, sources
 from .decode import decode
@@ -270,7 +270,10 @@ def _pack(builder: SetBuilder, form: Format | None, waiting: list[tuple[str, str
             builder.names[-len(owners) :] = [f.title or name for f, name in zip(facts, names, strict=True)]
             builder.metadata[-len(owners) :] = [fact.metadata for fact in facts]
             builder.palettes[-len(owners) :] = [fact.palette for fact in facts]
+            builder.n_colours[-len(owners) :] = [len(fact.palette or BLACK_AND_WHITE) for fact in facts]
             builder.goals[-len(owners) :] = [fact.goal for fact in facts]
+        if packed.colours is not None:
+            builder.colours[-1] = packed.colours[blocks[at] : blocks[to]]
         builder.sources[-len(owners) :] = [files[owner] for owner in owners]
         builder.indexes[-len(owners) :] = indexes
     waiting.clear()

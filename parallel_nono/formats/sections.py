@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +17,12 @@ from . import Facts, Packed
 
 
 class Draft(NamedTuple):
-    """A black-white puzzle cut out of a text.
+    """A puzzle cut out of a text.
 
     rows, columns  its clues as they stand in the text, and how many there must be: `height`, `width`.
     title, label   its own name; what else tells it apart in its file. "": none.
-    goal           cells `0` and `1`, row by row; "": none.
+    goal           the colour of each cell as a digit, row by row; "": none.
+    palette        the colours that the text declares; those that are not used are left out later.
     """
 
     height: int
@@ -47,19 +49,32 @@ def packed(texts: Iterable[Sequence[Draft] | None], xml: bool) -> Packed:
     heights = np.array([draft.height for draft in drafts], np.int32)
     widths = np.array([draft.width for draft in drafts], np.int32)
     clues = [section for draft in drafts for section in (draft.rows, draft.columns)]
-    good, counts, lengths = read_sections(clues, heights, widths, owners, [draft.goal for draft in drafts], xml)
+    goals = [draft.goal for draft in drafts]
+    good, counts, lengths, colours = read_sections(clues, heights, widths, owners, goals, xml)
     kept = [draft for draft, fine in zip(drafts, good.tolist(), strict=True) if fine]
+    blocks = np.concatenate(([0], np.cumsum(counts)))
+    starts = blocks[np.concatenate(([0], np.cumsum(heights[good] + widths[good])))].tolist()
+    facts = [_facts(draft, colours[a:b]) for draft, (a, b) in zip(kept, pairwise(starts), strict=True)]
     return Packed(
-        owners[good], heights[good], widths[good], counts, lengths, [draft.label for draft in kept],
-        [_facts(draft) for draft in kept],
-    )  # fmt: skip
+        owners[good], heights[good], widths[good], counts, lengths, [draft.label for draft in kept], facts, colours
+    )
 
 
-def _facts(draft: Draft) -> Facts:
-    goal = np.frombuffer(draft.goal.encode("ascii"), np.uint8) - ord("0") if draft.goal else None
+def _facts(draft: Draft, colours: np.ndarray) -> Facts:
+    """Facts for a set. Inks that nothing uses are left out, as by `text.used`; `colours`, of its blocks, is changed."""
+    goal = [ord(cell) - ord("0") for cell in draft.goal] if draft.goal else None
+    palette = draft.palette
+    if len(palette) > 2:
+        inks = {*colours.tolist(), *(goal or ())} - {0}
+        used = [0, *sorted(inks or {1})]
+        place = np.zeros(len(palette), np.uint16)
+        place[used] = np.arange(len(used))
+        colours[:] = place[colours]
+        goal = None if goal is None else place[goal].tolist()
+        palette = tuple(palette[colour] for colour in used)
     return Facts(
         draft.title,
         json.dumps(draft.metadata, ensure_ascii=False) if draft.metadata else "",
-        None if draft.palette is BLACK_AND_WHITE else [colour._asdict() for colour in draft.palette],
-        None if goal is None else goal.tolist(),
+        None if palette == BLACK_AND_WHITE else [colour._asdict() for colour in palette],
+        goal,
     )

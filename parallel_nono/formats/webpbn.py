@@ -47,6 +47,7 @@ QUICK_END = re.compile(rf"</puzzleset>{GAP}\Z")
 
 FACT = re.compile(rf"{FACT_TAG}([^<]*+)<")
 COLOUR = re.compile(r"<color name=\"([^\"]*+)\" char=\"([^\"]*+)\">([^<]*+)<")
+NUMBERED = re.compile(r" color=\"[0-9]")
 ATTRIBUTE = re.compile(r"([a-z]+)=\"([^\"]*+)\"")
 
 
@@ -61,7 +62,7 @@ def pack(texts: Sequence[str]) -> Packed:
 
 
 def _quick(text: str) -> list[Draft] | None:
-    """The puzzles of a text without anything unusual in it: well-formed, black-white, a goal at most."""
+    """The puzzles of a text without anything unusual in it: well-formed, a goal at most."""
     text = with_characters(text)
     head = QUICK_HEAD.match(text)
     common = _quick_facts(head[1]) if head else None
@@ -102,13 +103,20 @@ def _quick_puzzle(text: str, at: int, common: dict[str, str]) -> tuple[Draft, in
     if not start or not middle or not end or start[4] == middle[1]:
         return None
     facts = _quick_facts(start[2])
-    inks = _quick_palette(start[1], tuple(COLOUR.findall(start[2])))
-    if facts is None or inks is None:
+    inks, default = _quick_palette(start[1], tuple(COLOUR.findall(start[2])))
+    if facts is None or not inks:
         return None
-    sides = text[start.end() : middle.start()], text[middle.end() : end.start()]
+    sides = [text[start.end() : middle.start()], text[middle.end() : end.start()]]
+    if default != 1 and any("<count>" in side for side in sides):
+        return None
+    if ' color="' in sides[0] or ' color="' in sides[1]:
+        if any(NUMBERED.search(side) for side in sides):
+            return None  # colours are numbered here: a name must not look like a number
+        for place, ink in enumerate(inks):
+            sides = [side.replace(f' color="{ink.name}"', f' color="{place}"') for side in sides]
     rows, columns = sides if start[4] == "rows" else sides[::-1]
     height, width = (side.count("<line>") + side.count("<line/>") for side in (rows, columns))
-    goal = _quick_goal(end[1], height, width, inks[0].char, inks[1].char) if end[1] else ""
+    goal = _quick_goal(end[1], height, width, inks) if end[1] is not None else ""
     if goal is None or not 0 < height <= MAX_LINE or not 0 < width <= MAX_LINE:
         return None
     title = facts.get("title", "")
@@ -116,29 +124,29 @@ def _quick_puzzle(text: str, at: int, common: dict[str, str]) -> tuple[Draft, in
     return Draft(height, width, rows, columns, title, label, common | facts, goal, inks), end.end()
 
 
-def _quick_goal(image: str, height: int, width: int, background: str, ink: str) -> str | None:
-    """Cells of 0 and 1; None for an image that is no black-white picture of that size."""
+def _quick_goal(image: str, height: int, width: int, palette: Palette) -> str | None:
+    """The colour of each cell as a digit; None for what is no picture of that size and of ten colours at most."""
     lines = image.split()
     cells = [line[1:-1] for line in lines if len(line) == width + 2 and line[0] == line[-1] == "|"]
     goal = "".join(cells)
-    if len(cells) != height or len(lines) != height or goal.strip(background + ink):
+    chars = [colour.char for colour in palette]
+    if len(cells) != height or len(lines) != height or len(palette) > 10 or goal.strip("".join(chars)):
         return None
-    return goal.translate({ord(background): "0", ord(ink): "1"})
+    if len(set(chars)) < len(chars) or set(chars) & set(" []|?"):
+        return None
+    return goal.translate({ord(char): str(place) for place, char in enumerate(chars)})
 
 
 @lru_cache(256)
-def _quick_palette(attributes: str, colours: tuple[tuple[str, str, str], ...]) -> Palette | None:
-    """Background and default ink, as `_palette` finds them; None where that is for `parse`."""
+def _quick_palette(attributes: str, colours: tuple[tuple[str, str, str], ...]) -> tuple[Palette, int]:
+    """The colours as `_palette` finds them, and the place of the default (-1: none); no colours if one is wrong."""
     draft = _Draft(0, dict(ATTRIBUTE.findall(attributes)))
     draft.colours = [(0, {"name": name, "char": char}, shade) for name, char, shade in colours]
     try:
         palette, places, default = _palette(draft, "")
     except InvalidPuzzle:
-        return None
-    chars = [colour.char for colour in palette]
-    if places.get(default) != 1 or len(set(chars)) < len(chars) or set(chars) & set(" []|?"):
-        return None
-    return BLACK_AND_WHITE if palette[:2] == BLACK_AND_WHITE else palette[:2]
+        return (), -1
+    return palette, places.get(default, -1)
 
 
 @dataclass(slots=True)

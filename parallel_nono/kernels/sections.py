@@ -13,9 +13,13 @@ import numpy as np
 from . import kernel
 from .parse import BLANK, COMMA, MAX_LINE, NEWLINE, TAB, _clue
 
-LINE, LINE_END, LINE_EMPTY, COUNT, COUNT_END = (
-    np.frombuffer(tag, np.uint8) for tag in (b"<line>", b"</line>", b"<line/>", b"<count>", b"</count>")
+LINE, LINE_END, LINE_EMPTY = (np.frombuffer(tag, np.uint8) for tag in (b"<line>", b"</line>", b"<line/>"))
+COUNT, COUNT_COLOUR, COLOUR_END, COUNT_END = (
+    np.frombuffer(tag, np.uint8) for tag in (b"<count>", b'<count color="', b'">', b"</count>")
 )
+
+
+MAX_COLOUR = 65_535  # colours are uint16
 
 
 def read_sections(
@@ -25,13 +29,15 @@ def read_sections(
     owners: np.ndarray,
     goals: Sequence[str],
     xml: bool,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Read two sections a puzzle, rows first.
 
     heights, widths, owners  int32[puzzles]; the lines that the sections must hold, the files that they are from.
-    goals    a text of 0 and 1 for each puzzle, row by row; "": none.
-    xml      sections of `<line>` elements, else of a clue a line, numbers parted by commas or blanks.
-    Returns  (good bool[puzzles], counts int32[lines], lengths int32[blocks]); of files without a bad puzzle only.
+    goals    a text of digits, the colour of each cell, row by row, for each puzzle; "": none.
+    xml      sections of `<line>` elements, colours of counts as numbers, without one 1; else of a clue a line, numbers
+             parted by commas or blanks, all of colour 1.
+    Returns  (good bool[puzzles], counts int32[lines], lengths int32[blocks], colours uint16[blocks]); of files without
+             a bad puzzle only.
     """
     data = np.frombuffer("".join(sections).encode("ascii"), np.uint8)
     starts = np.zeros(len(sections) + 1, np.int64)
@@ -40,12 +46,12 @@ def read_sections(
     cell_starts = np.zeros(len(goals) + 1, np.int64)
     np.cumsum([len(goal) for goal in goals], out=cell_starts[1:])
     room = len(data) + len(sections) + 1  # a line takes a byte or ends its section, a block takes a byte
-    counts, lengths = np.empty(room, np.int32), np.empty(room, np.int32)
+    counts, lengths, colours = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint16)
     good = np.zeros(len(heights), np.bool_)
     n_lines, n_blocks = _read(
-        data, starts, heights, widths, owners, cells, cell_starts, xml, counts, lengths, good
+        data, starts, heights, widths, owners, cells, cell_starts, xml, counts, lengths, colours, good
     )  # fmt: skip
-    return good, counts[:n_lines].copy(), lengths[:n_blocks].copy()
+    return good, counts[:n_lines].copy(), lengths[:n_blocks].copy(), colours[:n_blocks].copy()
 
 
 @kernel(inline=True)
@@ -67,7 +73,7 @@ def _past(data, at, end, word):
 
 
 @kernel
-def _number_lines(data, at, end, wanted, counts, lengths, n_lines, n_blocks):
+def _number_lines(data, at, end, wanted, counts, lengths, colours, n_lines, n_blocks):
     """Clues a line each, blank lines aside. Returns the number of blocks so far, or -1."""
     line = 0
     while at < end:
@@ -79,12 +85,24 @@ def _number_lines(data, at, end, wanted, counts, lengths, n_lines, n_blocks):
             return -1
         counts[n_lines + line] = count
         line += 1
+        for block in range(n_blocks, n_blocks + count):
+            colours[block] = 1
         n_blocks += count
     return n_blocks if line == wanted else -1
 
 
+@kernel(inline=True)
+def _number(data, at, end):
+    """(place behind it, number) of digits; the number is 0, or beyond MAX_LINE, where it is none that is taken."""
+    value = 0
+    while at < end and 48 <= data[at] <= 57 and value <= MAX_LINE:
+        value = value * 10 + data[at] - 48
+        at += 1
+    return at, value
+
+
 @kernel
-def _xml_lines(data, at, end, wanted, counts, lengths, n_lines, n_blocks):
+def _xml_lines(data, at, end, wanted, counts, lengths, colours, n_lines, n_blocks):
     """`<line>` elements with `<count>` elements. Returns the number of blocks so far, or -1."""
     line = 0
     at = _past_blanks(data, at, end)
@@ -99,15 +117,22 @@ def _xml_lines(data, at, end, wanted, counts, lengths, n_lines, n_blocks):
             at = _past(data, inside, end, LINE_END)
             if at >= 0:
                 break
-            inside = _past(data, inside, end, COUNT)
-            value = 0
-            while 0 <= inside < end and 48 <= data[inside] <= 57 and value <= MAX_LINE:
-                value = value * 10 + data[inside] - 48
-                inside += 1
+            plain = _past(data, inside, end, COUNT)
+            colour = 1
+            if plain < 0:
+                inside = _past(data, inside, end, COUNT_COLOUR)
+                if inside < 0:
+                    return -1
+                inside, colour = _number(data, inside, end)
+                plain = _past(data, inside, end, COLOUR_END)
+                if plain < 0 or colour == 0 or colour > MAX_COLOUR:
+                    return -1
+            inside, value = _number(data, plain, end)
             inside = _past(data, inside, end, COUNT_END)
             if inside < 0 or value == 0 or value > MAX_LINE:
                 return -1
             lengths[n_blocks] = value
+            colours[n_blocks] = colour
             n_blocks += 1
             count += 1
         if at < 0:
@@ -119,22 +144,24 @@ def _xml_lines(data, at, end, wanted, counts, lengths, n_lines, n_blocks):
 
 
 @kernel
-def _shows(cells, start, step, n_cells, lengths, block, count):
-    """True if the line of cells (48 background, 49 ink) that begins at `start` has these runs."""
-    run, found = 0, 0
+def _shows(cells, start, step, n_cells, lengths, colours, block, count):
+    """True if the line of cells (48 background, 49 colour 1, ...) that begins at `start` has these runs."""
+    run, found, colour = 0, 0, 0
     for i in range(n_cells + 1):
-        if i < n_cells and cells[start + i * step] == 49:
-            run += 1
-        elif run:
-            if found == count or lengths[block + found] != run:
+        cell = cells[start + i * step] - 48 if i < n_cells else 0
+        if run and cell != colour:
+            if found == count or lengths[block + found] != run or colours[block + found] != colour:
                 return False
             found += 1
             run = 0
+        if cell:
+            run += 1
+        colour = cell
     return found == count
 
 
 @kernel
-def _read(data, starts, heights, widths, owners, cells, cell_starts, xml, counts, lengths, good):
+def _read(data, starts, heights, widths, owners, cells, cell_starts, xml, counts, lengths, colours, good):
     """Returns (lines, blocks)."""
     n_lines, n_blocks = 0, 0
     first, line_from, block_from = 0, 0, 0  # of the file that is being read
@@ -149,19 +176,20 @@ def _read(data, starts, heights, widths, owners, cells, cell_starts, xml, counts
         for side in range(2):
             section = 2 * puzzle + side
             wanted = width if side else height
+            start, end = starts[section], starts[section + 1]
             if block >= 0 and xml:
-                block = _xml_lines(data, starts[section], starts[section + 1], wanted, counts, lengths, line, block)
+                block = _xml_lines(data, start, end, wanted, counts, lengths, colours, line, block)
             elif block >= 0:
-                block = _number_lines(data, starts[section], starts[section + 1], wanted, counts, lengths, line, block)
+                block = _number_lines(data, start, end, wanted, counts, lengths, colours, line, block)
             line += wanted
         if block >= 0 and cell_starts[puzzle] < cell_starts[puzzle + 1]:
             start, at = cell_starts[puzzle], n_blocks
             for i in range(height + width):
                 count = counts[n_lines + i]
                 if i < height:
-                    fine = _shows(cells, start + i * width, 1, width, lengths, at, count)
+                    fine = _shows(cells, start + i * width, 1, width, lengths, colours, at, count)
                 else:
-                    fine = _shows(cells, start + i - height, width, height, lengths, at, count)
+                    fine = _shows(cells, start + i - height, width, height, lengths, colours, at, count)
                 if not fine:
                     block = -1
                     break

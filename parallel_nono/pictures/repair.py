@@ -30,10 +30,13 @@ GREEDY_FACTOR = 4
 SECONDS = 1.0
 """For one picture; what takes longer counts as not unique, and nothing is proved then."""
 
-LINES = Limits(SECONDS, plan=Plan(("line",)))
+LINES, PROBES = (Limits(SECONDS, plan=Plan(stages)) for stages in (("line",), ("line", "probe")))
 
 MOST_OPEN = 250
 """Cells that lines leave open: with more it costs too much to ask thousands of times for a second answer."""
+
+MOST_PROBED = 2_000_000
+"""Candidates times cells up to which probes tell how good they are, which is slow; else lines."""
 
 AT_ONCE = 16
 """Changes that the greedy way may make in one step."""
@@ -252,25 +255,29 @@ class _Repair:
         return len(rows) * self.width + len(columns) * (self.height - len(rows))
 
     def greedily(self, least: int) -> Repair:
-        """Again and again the changes after which lines leave fewest cells open; those that were needless go then."""
+        """Again and again the changes that leave fewest cells open; those that were needless go then."""
         most = self.n_tried + GREEDY_FACTOR * self.most_tries
         changes: Set = ()
         while True:
             n_open, failed = self.stalled(changes)
+            limits = LINES
             if n_open <= MOST_OPEN:
                 failed, good = self.judge([changes])
                 if good:
                     return self.found(self.without_needless(changes), least)
             sets = self.extended(failed)
+            if n_open <= MOST_OPEN and self.aim == "unique" and len(sets) * self.cells.size <= MOST_PROBED:
+                limits = PROBES
+                (n_open,) = self.open_after([changes], limits)
             if not sets or self.n_tried + len(sets) > most:
                 return Repair(None, least if self.proved else 0, self.n_tried)
-            opens = self.open_after(sets)
+            opens = self.open_after(sets, limits)
             best = sorted(zip(opens, map(self.price, sets), sets, strict=True))[:AT_ONCE]
             left, _, changes = best[0]
             for would_leave, _, other in best[1:]:  # those that help elsewhere too need no new look at all cells
                 more = tuple(sorted({*changes, *other}))
                 if len({code // self.n_colours for code in more}) == len(more) > len(changes):
-                    (leaves,) = self.open_after([more])
+                    (leaves,) = self.open_after([more], limits)
                     if 2 * (left - leaves) > n_open - would_leave > 0:
                         left, changes = leaves, more
 
@@ -280,14 +287,14 @@ class _Repair:
         regions = sorted(self.regions(results.cells[0] == OPEN_CELL), key=self.size)
         return int(results.n_open[0]), {changes: regions or [self.everywhere]}
 
-    def open_after(self, sets: Sequence[Set]) -> list[int]:
-        """For each set the cells that lines leave open."""
-        return [n for _, _, results in self.solved(sets, LINES) for n in results.n_open.tolist()]
+    def open_after(self, sets: Sequence[Set], limits: Limits) -> list[int]:
+        """For each set the cells that are open then."""
+        return [n for _, _, results in self.solved(sets, limits) for n in results.n_open.tolist()]
 
     def without_needless(self, changes: Set) -> Set:
-        """Leave out changes, dear ones first, until each of the rest is needed."""
+        """Leave out changes, dear ones first, as long as the rest does it; what was needed once is not tried again."""
         for code in sorted(changes, key=lambda code: -self.price((code,))):
             rest = tuple(one for one in changes if one != code)
-            if self.judge([rest])[1]:
-                return self.without_needless(rest)
+            if self.stalled(rest)[0] <= MOST_OPEN and self.judge([rest])[1]:
+                changes = rest
         return changes

@@ -12,14 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels import encode
 from ..kernels.encode import TRUE
+from ..kernels.encode import Formula as Encoded
 from ..kernels.known import OPEN_CELL, known_planes
 from ..kernels.plain_cnf import N_KINDS
 from ..puzzle import Block, Clue, Grid, Puzzle, letter
-from ..puzzleset import Clues, clues_of, set_of
+from ..puzzleset import clues_of, set_of
 from . import plain_cnf
 from .plain_cnf import MOST_LITERALS, TooLarge, dimacs_parts
+from .sat import encoded
 
 KINDS = (
     "rule 1: each block has a place",
@@ -171,9 +172,12 @@ def order_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Formula:
     said = np.full(cells, OPEN_CELL, np.uint16) if known is None else known
     words = np.zeros(known_planes(0, *clues, said, np.zeros(0, np.uint64)), np.uint64)
     known_planes(0, *clues, said, words)
-    formula = _encoded(puzzle, clues, words)
     shape = (puzzle.height, puzzle.width, max(puzzle.n_colours, 2))
-    if formula is None:
+    made = encoded(clues, 0, 0, words, MOST_LITERALS)
+    if isinstance(made, int):
+        raise TooLarge(f"expected an order encoding of at most {MOST_LITERALS:,} literals, found more than that")
+    formula, possible = made
+    if not possible:
         never = np.full(shape, -TRUE, np.int32)
         return Formula("order", 0, np.zeros(1, np.int32), never, {"a block has no place": 1}, ())
     literals = formula.cells.reshape(shape)
@@ -184,39 +188,7 @@ def order_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Formula:
     return Formula("order", variables, clauses, literals, kinds, comments, not puzzle.has_blots)
 
 
-def _encoded(puzzle: Puzzle, clues: Clues, words: np.ndarray) -> encode.Formula | None:
-    """What kernels.encode makes of the planes in words; None if a block has no place."""
-    sides = (*puzzle.rows, *puzzle.columns)
-    longest, most = max(puzzle.height, puzzle.width), max(map(len, sides))
-    cells, blocks, size = puzzle.height * puzzle.width, sum(map(len, sides)), most * (longest + 2)
-    n_colours = max(puzzle.n_colours, 2)  # as a board has it
-    numbers, variables = min(64 * cells, MOST_LITERALS), 8 * cells
-    while max(size, numbers) <= MOST_LITERALS:
-        desk = encode.Desk(
-            np.zeros(size, np.uint8),
-            np.zeros(size, np.uint8),
-            np.zeros(4 * (longest + 2), np.uint8),
-            np.zeros(longest + 2, np.int32),
-            np.zeros(2 * size, np.int32),
-        )
-        formula = encode.Formula(
-            np.empty(numbers, np.int32),
-            np.empty(cells * n_colours, np.int32),
-            np.empty(cells * n_colours, np.uint8),
-            np.empty(variables, np.int32),
-            np.empty(blocks + 1, np.int32),
-            np.zeros(3, np.int64),
-        )
-        if not encode.encode(0, *clues, 0, words, desk, formula):
-            return None
-        _, need, length = formula.sizes.tolist()
-        if length <= numbers and need <= variables:
-            return formula
-        numbers, variables = max(length + 4, numbers), max(need, variables)
-    raise TooLarge(f"expected an order encoding of at most {MOST_LITERALS:,} literals, found more than that")
-
-
-def _order_comments(puzzle: Puzzle, literals: np.ndarray, formula: encode.Formula) -> Iterator[str]:
+def _order_comments(puzzle: Puzzle, literals: np.ndarray, formula: Encoded) -> Iterator[str]:
     yield "open cells of a row: column, then literal:colour for each colour that is left"
     for row, line in enumerate(literals.tolist(), start=1):
         told = (

@@ -57,7 +57,8 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
         raise InvalidPlan(f"{path}: expected TOML, found something else: {error}") from error
     plan = Plan()
     expected: dict[str, tuple[str, bool]] = {"about": ("a sentence", isinstance(document.get("about", ""), str))}
-    stages, solvers = document.get("stages"), document.get("solvers", plan.solvers)
+    stages: Any = document.get("stages")
+    solvers: Any = document.get("solvers", plan.solvers)
     order = f"line, then others in the order {', '.join(CHOICES)}"
     expected["stages"] = order, isinstance(stages, list) and _in_order(stages)
     for name in ("probes", "visits"):

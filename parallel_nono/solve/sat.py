@@ -10,13 +10,16 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..attempt import Limits
 from ..puzzleset import Clues
 from .prover import Question, prove
+
+if TYPE_CHECKING:
+    from ..kernels.encode import Formula
 
 ROUNDS = 20
 """Of belief propagation, at most."""
@@ -93,42 +96,18 @@ def problem_of(
     few      with so many open cells no hints are made.
     Returns  the MiB that a solver would need, about, if that is more than it may take.
     """
-    from ..kernels.encode import Desk, Formula, encode
-
-    height, width, n_colours = int(clues.heights[place]), int(clues.widths[place]), max(int(clues.n_colours[place]), 2)
-    lines = clues.blocks[clues.lines[place] : clues.lines[place + 1] + 1]
-    cells, longest, most = height * width, max(height, width), int(np.diff(lines).max(initial=0))
-    desk = Desk(
-        np.zeros(most * (longest + 1), np.uint8),
-        np.zeros(most * (longest + 1), np.uint8),
-        np.zeros(4 * (longest + 2), np.uint8),
-        np.zeros(longest + 2, np.int32),
-        np.zeros(2 * most * (longest + 2), np.int32),
-    )
-    n_flat, n_variables = 64 * cells, 8 * cells
-    while True:
-        formula = Formula(
-            np.empty(n_flat, np.int32),
-            np.empty(cells * n_colours, np.int32),
-            np.empty(cells * n_colours, np.uint8),
-            np.empty(n_variables, np.int32),
-            np.empty(int(lines[-1] - lines[0]) + 1, np.int32),
-            np.zeros(3, np.int64),
-        )
-        possible = encode(place, *clues, scratch, words, desk, formula)
-        n_cells, variables, size = formula.sizes.tolist()
-        if size <= n_flat and variables <= n_variables:
-            break
-        if size * BYTES_A_NUMBER >> 20 > limits.memory_mib:
-            return int(size * BYTES_A_NUMBER >> 20)
-        n_flat, n_variables = max(size + 4, n_flat), max(variables, n_variables)
-    if size * BYTES_A_NUMBER >> 20 > limits.memory_mib:
-        return int(size * BYTES_A_NUMBER >> 20)
+    made = encoded(clues, place, scratch, words, (limits.memory_mib << 20) // BYTES_A_NUMBER)
+    if isinstance(made, int):
+        return made * BYTES_A_NUMBER >> 20
+    formula, possible = made
+    n_cells, variables, size = formula.sizes.tolist()
+    n_colours = max(int(clues.n_colours[place]), 2)
+    cells = len(formula.cells) // n_colours
     phases = np.zeros(variables, np.int8)
     if possible and known is not None:
         _lean_to(known, formula.cells.reshape(cells, n_colours), phases)
     elif possible and limits.plan.hints and n_cells > few and cells * n_colours <= MOST_BELIEFS:
-        _believe(clues, place, scratch, words, formula, cells, n_colours, longest, lines, phases)
+        _believe(clues, place, scratch, words, formula, phases)
     return Problem(
         formula.flat[:size],
         formula.cells.reshape(cells, n_colours),
@@ -139,27 +118,58 @@ def problem_of(
     )
 
 
-def _believe(
-    clues: Clues,
-    place: int,
-    scratch: int,
-    words: np.ndarray,
-    formula: Any,
-    cells: int,
-    n_colours: int,
-    longest: int,
-    lines: np.ndarray,
-    phases: np.ndarray,
-) -> None:
+def encoded(clues: Clues, place: int, scratch: int, words: np.ndarray, most: int) -> tuple[Formula, bool] | int:
+    """What kernels.encode makes of puzzle `place`, whose planes are the state ROOT in words.
+
+    Returns  the formula, and False if a block has no place (it then means nothing); or how many numbers it has, at
+             least, if that is more than `most`.
+    """
+    from ..kernels.encode import Desk, Formula, encode
+
+    height, width, n_colours = int(clues.heights[place]), int(clues.widths[place]), max(int(clues.n_colours[place]), 2)
+    lines = clues.blocks[clues.lines[place] : clues.lines[place + 1] + 1]
+    cells, longest = height * width, max(height, width)
+    table = int(np.diff(lines).max(initial=0)) * (longest + 2)
+    if max(cells * n_colours, 2 * table) > most:
+        return max(cells * n_colours, 2 * table)
+    desk = Desk(
+        np.zeros(table, np.uint8),
+        np.zeros(table, np.uint8),
+        np.zeros(4 * (longest + 2), np.uint8),
+        np.zeros(longest + 2, np.int32),
+        np.zeros(2 * table, np.int32),
+    )
+    size, variables = min(64 * cells, most), 8 * cells
+    while True:
+        formula = Formula(
+            np.empty(size, np.int32),
+            np.empty(cells * n_colours, np.int32),
+            np.empty(cells * n_colours, np.uint8),
+            np.empty(variables, np.int32),
+            np.empty(int(lines[-1] - lines[0]) + 1, np.int32),
+            np.zeros(3, np.int64),
+        )
+        possible = bool(encode(place, *clues, scratch, words, desk, formula))
+        _, n_variables, n_numbers = formula.sizes.tolist()
+        if n_numbers > most:
+            return int(n_numbers)
+        if n_numbers <= size and n_variables <= variables:
+            return formula, possible
+        size, variables = max(n_numbers + 4, size), max(n_variables, variables)
+
+
+def _believe(clues: Clues, place: int, scratch: int, words: np.ndarray, formula: Formula, phases: np.ndarray) -> None:
     from ..kernels.belief import Room, believe
 
-    rows = int(clues.heights[place])
-    n = np.repeat([int(clues.widths[place]), rows], [rows, int(clues.widths[place])])
+    rows, columns = int(clues.heights[place]), int(clues.widths[place])
+    n, n_numbers, longest = np.repeat([columns, rows], [rows, columns]), len(formula.cells), max(rows, columns)
+    n_colours = n_numbers // (rows * columns)
+    lines = clues.blocks[clues.lines[place] : clues.lines[place + 1] + 1]
     sums = np.concatenate([[0], np.cumsum(clues.lengths[lines[0] : lines[-1]], dtype=np.int64)])
     filled = sums[lines[1:] - lines[0]] - sums[lines[:-1] - lines[0]]
     starts = int((np.diff(lines) * (n - filled + 1)).max(initial=0))
     room = Room(
-        np.empty((2, cells * n_colours)),
+        np.empty((2, n_numbers)),
         np.empty(n_colours * longest),
         np.empty(n_colours * (longest + 1)),
         np.empty(starts),

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from math import perm
 from os.path import abspath
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ import pyarrow as pa
 
 from ...attempt import OUTCOMES, STAGES, Limits, Outcome
 from ...puzzle import InvalidPuzzle
-from .. import Kind, Solved, texts, usual_title
+from .. import Kind, Solved, texts, unread, usual_title
 from . import formats
 from .search import ORDERS, Cells, Found, compile_search, solve_grid
 from .words import ACCENTS, MARKS, load_words
@@ -41,7 +42,7 @@ OPTIONS = {
     "font": "a TrueType file: the font of the digits of a picture, where its first row does not tell",
 }
 COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_conflicts")
-ENDINGS = (".numcross", ".ipuz", ".jpz")
+MAKES = {"words": "", "accents": "skip", "marks": "skip", "numbers": "order"}
 PROMISED = {Outcome.UNIQUE: 1, Outcome.SOLVED: 1, Outcome.MULTIPLE: 2}
 
 
@@ -57,9 +58,9 @@ class Settings:
     font: str = ""
 
 
-def read(texts: list[tuple[str, bytes]], settings: Settings = Settings()) -> pa.RecordBatch:
+def read(sources: list[tuple[str, bytes]], settings: Settings = Settings()) -> pa.RecordBatch:
     """Text grids, JSON, ipuz, jpz and pictures, whatever the files are."""
-    return formats.chunk_of((source, item) for source, data in texts for item in _items(data, source, settings))
+    return formats.chunk_of((source, item) for source, data in sources for item in _items(data, source, settings))
 
 
 def _items(data: bytes, source: str, settings: Settings) -> Iterator[formats.Crossword | InvalidPuzzle]:
@@ -85,17 +86,12 @@ def batches(source: Source, settings: Settings = Settings()) -> Iterator[pa.Reco
     try:
         data = source.load()
     except InvalidPuzzle as error:
-        yield read_error(source.name, str(error))
+        yield unread(source.name, str(error))
         return
-    if formats.BEGINS.match(data[:6].decode("latin-1")):
-        yield from texts.batches(source, formats.text_chunk, formats.BEGINS)
+    if formats.BEGINS.search(data[: texts.PIECE].decode("latin-1")):
+        yield from texts.batches(replace(source, data=data), formats.text_chunk, formats.BEGINS)
     else:
         yield read([(source.name, data)], settings)
-
-
-def read_error(source: str, error: str) -> pa.RecordBatch:
-    """The chunk of a source that can't be had."""
-    return formats.chunk_of([(source, InvalidPuzzle(error, name=formats.name_of(source, 1), index=1))])
 
 
 def claims(name: str, head: Callable[[], bytes]) -> bool:
@@ -175,7 +171,7 @@ def check(chunk: pa.RecordBatch, answers: Any, settings: Settings = Settings()) 
     return rejected
 
 
-def show(chunk: pa.RecordBatch, row: Mapping[str, Any]) -> list[str]:
+def show(chunk: pa.RecordBatch, row: Mapping[str, Any], settings: Settings = Settings()) -> list[str]:
     """The verdict, the filled grids with their keys, and what it took."""
     verdict = {"unique": "Unique: this is the only answer.", "multiple": "Ambiguous: at least 2 answers."}
     verdict |= {"solved": "An answer; whether it is the only one was not asked.", "contradiction": "No answer"}
@@ -190,6 +186,8 @@ def show(chunk: pa.RecordBatch, row: Mapping[str, Any]) -> list[str]:
     lines.append(verdict.get(row["outcome"], f"Undecided: {row['n_open']:,} cells are open"))
     if row["outcome"] == "contradiction":
         lines[-1] += f": {row['witness']}." if row["witness"] else "."
+    letters = len(load_words(settings.words, settings.accents, settings.marks).alphabet)
+    lines.append(f"{row['n_colours']} numbers for {letters} letters: {perm(letters, row['n_colours']):,} keys in all")
     counts = (counted(row[name], noun) for name, noun in (("n_branches", "node"), ("n_probes", "word")))
     return [*lines, f"{' and '.join(counts)} tried"]
 
@@ -200,7 +198,7 @@ def counted(n: int, noun: str) -> str:
 
 def make(height: int, width: int, seed: int, options: Mapping[str, str]) -> str:
     """A puzzle with one answer, as text; see `generate`."""
-    from .generate import MAKES, NUMBERS, generated
+    from .generate import NUMBERS, generated
 
     chosen = {**MAKES, **options}
     accents, marks, numbers = _choices(chosen, accents=ACCENTS, marks=MARKS, numbers=NUMBERS)
@@ -218,19 +216,22 @@ def configure(options: dict[str, str]) -> Kind:
         if not found:
             raise ValueError(f"size: expected ROWSxCOLUMNS such as 11x11, found {options['size']!r}")
         size = int(found[1]), int(found[2])
+    font = ""
     if options.get("font"):
         from .picture import load_font
 
-        load_font(options["font"], 20)
+        font = abspath(options["font"])
+        load_font(font, 20)
     path = _word_list(options)
     load_words(path, accents, marks)
-    settings = Settings(path, accents, marks, order, size, options.get("font", ""))
+    settings = Settings(path, accents, marks, order, size, font)
     return replace(
         KIND,
         read=partial(read, settings=settings),
         batches=partial(batches, settings=settings),
         solve=partial(solve, settings=settings),
         check=partial(check, settings=settings),
+        show=partial(show, settings=settings),
     )
 
 
@@ -261,6 +262,6 @@ KIND = Kind(
     compiled="numcross.search",
     show=show,
     make=make,
-    makes={"words": "", "accents": "skip", "marks": "skip", "numbers": "order"},
+    makes=MAKES,
     noun="crossword",
 )

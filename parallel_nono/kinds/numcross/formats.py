@@ -8,6 +8,7 @@ headings, solutions for example, are passed over. Lines that begin with `#` or `
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
 import unicodedata
@@ -17,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ...formats.containers import ZIP_MAGIC
 from ...formats.decode import decode
 from ...formats.text import CONTROL, labelled, wrong
 from ...puzzle import InvalidPuzzle
@@ -24,6 +26,7 @@ from .. import FACTS, facts_of
 from .search import Cells
 
 MOST_SIDE, MOST_CELLS = 200, 10_000
+MOST_BYTES = 64 << 20
 BLOCKS = {"0", "#", "."}
 ROW = re.compile(r"(?:[0-9]+|[#.])(?:[\s,;]+(?:[0-9]+|[#.]))*[\s,;]*\Z")
 LETTERS = re.compile(r"(?:given\b)?\s*[0-9]+\s*=\s*\S", re.IGNORECASE)
@@ -71,6 +74,8 @@ Parsed = Iterator[Crossword | InvalidPuzzle]
 
 def parsed(data: bytes, source: str) -> Parsed:
     """The puzzles of a text file; a broken one stands in its place as an error. Errors: InvalidPuzzle for the file."""
+    if data[:4] == ZIP_MAGIC:
+        data = unzipped(data, source)
     text, warning = decode(data, source)
     start = text.lstrip()[:5].lower()
     if start[:1] == "<":
@@ -424,6 +429,25 @@ def _jpz(text: str, source: str, warning: str) -> Crossword:
     return made(reader.rows, reader.given, source, name=title, metadata=reader.facts, warning=warning)
 
 
+def unzipped(data: bytes, source: str) -> bytes:
+    """The one file in a zipped `.jpz`. Errors: InvalidPuzzle if there is not just one, or it is too long."""
+    import zipfile
+    import zlib
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/")]
+            if len(names) != 1:
+                raise wrong(source, 0, "one file in the archive", f"{len(names)}")
+            with archive.open(names[0]) as file:
+                found = file.read(MOST_BYTES + 1)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise InvalidPuzzle(f"{source}: expected a zip archive, found a damaged one ({error})") from None
+    if len(found) > MOST_BYTES:
+        raise wrong(source, 0, f"at most {MOST_BYTES >> 20} MiB in the archive", "more")
+    return found
+
+
 def name_of(source: str, index: int) -> str:
     """A name for a puzzle that has none of its own."""
     return labelled(source, "", index, index == 1)
@@ -431,6 +455,8 @@ def name_of(source: str, index: int) -> str:
 
 def sniff(head: bytes) -> bool:
     """Whether a file of a folder or an archive is one of ours, judged by its beginning."""
+    if head[:4] == ZIP_MAGIC:
+        return True
     start = head[:20_000].decode("latin-1").lower()
     if start.lstrip()[:1] in ("<", "{", "["):
         return "coded" in start or '"grid"' in start or '"words"' in start

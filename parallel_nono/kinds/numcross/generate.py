@@ -16,10 +16,9 @@ from numpy.random import RandomState
 from ...attempt import Limits, Outcome
 from ...generate.fields import below, pick, random_of
 from .formats import check_size, text_of
-from .search import Cells, Run, Search, numbers_of, runs_of
+from .search import Cells, Search, numbers_of, runs_of
 from .words import Words
 
-MAKES = {"words": "", "accents": "skip", "marks": "skip", "numbers": "order"}
 NUMBERS = ("order", "random")
 LONGEST_WORD = 11
 MOST_SAMPLE = 1500
@@ -94,12 +93,10 @@ def filled(open_cells: np.ndarray, words: Words, random: RandomState) -> list[st
     places = np.where(open_cells, np.arange(1, height * width + 1).reshape(height, width), 0)
     cells = tuple(map(tuple, places.tolist()))
     runs = runs_of(cells)
-    samples = {}
-    for length in sorted({len(run.numbers) for run in runs}):
-        if length not in words.tables:
-            return []
-        samples[length] = len(words.tables[length])
-    search = Search(runs, numbers_of(cells), {}, words, [_sample(random, samples[len(run.numbers)]) for run in runs])
+    if any(len(run.numbers) not in words.tables for run in runs):
+        return []
+    samples = [_sample(random, len(words.tables[len(run.numbers)])) for run in runs]
+    search = Search(runs, numbers_of(cells), {}, words, samples)
     found = search.run("fewest", Limits(ENDLESS, answers=1), np.zeros(1, np.int64), FILL_NODES)
     if not found.keys:
         return []
@@ -130,7 +127,7 @@ def hints(cells: Cells, key: dict[int, str], words: Words) -> dict[int, str]:
     """Letters to give so that the key is the only answer, none where it is so already."""
     given: dict[int, str] = {}
     often = Counter(number for row in cells for number in row if number)
-    runs: list[Run] = runs_of(cells)
+    runs = runs_of(cells)
     while True:
         search = Search(runs, numbers_of(cells), given, words)
         found = search.run("fewest", Limits(ENDLESS), np.zeros(1, np.int64), PROOF_NODES)

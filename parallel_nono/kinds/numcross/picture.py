@@ -2,9 +2,9 @@
 
 A digit is told by the ink in each of its rows, as contests did it in 2010, and by where in the row the ink lies. These
 sums do not change when a digit is drawn a fraction of a pixel further right, so grey edges of digits do no harm; and
-the rows of a number of two digits are the sums of theirs. Templates are the digits of the picture's own first row
-where it reads 1, 2, 3, ... 10, else digits drawn in a font. What is not near one template and far from all others is
-an error that names the cell.
+the rows of a number of two digits are the sums of theirs. Templates are digits drawn in the font of the picture where
+it is at hand, else the digits of its own first row where that reads 1, 2, 3, ... 10, else its digits named after those
+of a similar font. What is not near one template and far from all others is an error that names the cell.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEAST_CELL = 10
 """Pixels of a cell's side."""
 
 SAME = 0.01
-"""Distance up to which two digits of a picture are taken for one; see `distance`."""
+"""Distance up to which two digits of a picture are taken for one; see `distances`."""
 
 SAME_FONT, MOSTLY = 0.05, 0.9
 """Distance to the digits of a font that most digits of the picture have, this share of them, if it is their font."""
@@ -46,11 +46,11 @@ SAME_FONT, MOSTLY = 0.05, 0.9
 NEAR, APART, MARGIN = 0.12, 1.5, 0.006
 """A number is at most NEAR its templates, and any other number at least APART times as far and MARGIN farther."""
 
-NEAR_SOME = 0.03
-"""In place of NEAR where some of the ten digits have no template, so that nothing holds them apart from the others."""
-
 FONT_NEAR, FONT_APART = 0.25, 1.4
 """The same for a digit of the picture and those of a font, which need not be the picture's."""
+
+NEAR_SOME = 0.03
+"""In place of NEAR where some of the ten digits have no template, so that nothing holds them apart from the others."""
 
 WIDE = 0.65
 """Width to height from which ink may be two digits that touch."""
@@ -259,9 +259,8 @@ class _Reader:
     def numbers(self) -> list[list[int]]:
         """The grid. Errors: InvalidPuzzle naming a cell."""
         from_fonts = self.of_fonts()
-        own = self.of_first_row()
-        agreed = sum(int(distances(one, from_fonts).argmin()) == digit for digit, one in own)
-        names, templates = zip(*(own if 2 * agreed > len(own) else self.of_picture(from_fonts)), strict=True)
+        known = self.of_font(from_fonts) or self.of_first_row(from_fonts) or self.of_likeness(from_fonts)
+        names, templates = zip(*known, strict=True)
         self.names, self.templates = list(names), np.stack(templates)
         self.near = NEAR if set(range(10)) <= set(names) else NEAR_SOME
         return self.check_strange(
@@ -326,17 +325,30 @@ class _Reader:
             if len(parts) == 2 or (len(parts) == 1 and cell.width <= cell.height):
                 yield from map(self.profile, parts)
 
-    def of_first_row(self) -> Templates:
-        """The digits of a first row that may read 1, 2, 3, ... 10: what is wrong about that shows later."""
+    def of_first_row(self, from_fonts: np.ndarray) -> Templates:
+        """The digits of a first row that reads 1, 2, 3, ... 10; none if most of them look like other digits.
+
+        Those that look like another digit, and occur once only, are doubtful.
+        """
         cells = [cell for cell in self.cells[0] if not cell.block]
         if len(cells) < 10:
             return []
-        own = [(digit, self.profile(cell.ink)) for digit, cell in enumerate(cells[:9], start=1)]
-        ten, first = cells[9].ink, own[0][1][None]
+        own = [self.profile(cell.ink) for cell in cells[:9]]
+        ten, first = cells[9].ink, own[0][None]
         parts = pieces(ten)
         cuts = [parts[0].shape[1]] if len(parts) == 2 else range(1, ten.shape[1])
         cut = min(cuts, key=lambda cut: float(distances(self.profile(ten[:, :cut]), first)[0]))
-        return [*own, (0, self.profile(ten[:, cut:]))]
+        names = (*range(1, 10), 0)
+        own.append(self.profile(ten[:, cut:]))
+        agreed = [int(distances(one, from_fonts).argmin()) == name for name, one in zip(names, own, strict=True)]
+        if 2 * sum(agreed) <= len(own):
+            return []
+        groups = np.stack([one for one, _ in self.groups])
+        often = [self.groups[int(distances(one, groups).argmin())][1] > 1 for one in own]
+        return [
+            (name if sure or more else DOUBTFUL, one)
+            for name, sure, more, one in zip(names, agreed, often, own, strict=True)
+        ]
 
     def of_fonts(self) -> np.ndarray:
         """The ten digits of the font that is nearest to those of the picture."""
@@ -366,23 +378,23 @@ class _Reader:
         first, second = np.argsort(far)[:2]
         return int(first) if far[first] <= FONT_NEAR and far[second] >= FONT_APART * far[first] + MARGIN else DOUBTFUL
 
-    def of_picture(self, from_fonts: np.ndarray) -> Templates:
-        """The picture's own digits, each named after the font's digit that it is clearly nearest to.
+    def of_font(self, from_fonts: np.ndarray) -> Templates:
+        """The digits of the picture and those of its font, if that is its font; else none."""
+        far = [(one, count, distances(one, from_fonts)) for one, count in self.groups]
+        alike = sum(count for _, count, costs in far if costs.min() <= SAME_FONT)
+        if alike < MOSTLY * sum(count for _, count, _ in far):
+            return []
+        own = [(self.nearest(one, from_fonts) if costs.min() <= SAME_FONT else DOUBTFUL, one) for one, _, costs in far]
+        return [*own, *enumerate(from_fonts)]
 
-        If it is the font of the picture, its digits are added for those that never stand apart. Else digits of the
-        picture that differ and would have one name are doubtful, the nearest one too if it is not by far the nearest.
+    def of_likeness(self, from_fonts: np.ndarray) -> Templates:
+        """The digits of the picture, each named after the digit of a strange font that it is clearly nearest to.
+
+        Digits that differ and would have one name are doubtful, the nearest one too if it is not by far the nearest.
         """
+        self.strange = True
         named = [self.nearest(one, from_fonts) for one, _ in self.groups]
         far = [float(distances(one, from_fonts).min()) for one, _ in self.groups]
-        counts = [count for _, count in self.groups]
-        alike = sum(count for cost, count in zip(far, counts, strict=True) if cost <= SAME_FONT)
-        if alike >= MOSTLY * sum(counts):
-            own = [
-                (name if cost <= SAME_FONT else DOUBTFUL, one)
-                for name, cost, (one, _) in zip(named, far, self.groups, strict=True)
-            ]
-            return [*own, *enumerate(from_fonts)]
-        self.strange = True
         for name in set(named):
             first, *others = sorted((cost, place) for place, cost in enumerate(far) if named[place] == name)
             nearest = self.groups[first[1]][0]

@@ -1,6 +1,6 @@
 """Every trick of the articles switched on and off: counts, ratios of times taken in turns, and whether it pays.
 
-    python scripts/bench/ablations                        everything, as Markdown (about eight minutes)
+    python scripts/bench/ablations                        everything, as Markdown (ten minutes or so)
     python scripts/bench/ablations --list                 the names
     python scripts/bench/ablations "dead lines" queue     some of them
 
