@@ -144,15 +144,16 @@ def test_every_format_is_documented_as_it_is() -> None:
     rows = table("Formats")
     assert set(rows) == {form.name for form in FORMATS}
     for form in FORMATS:
-        endings, colours, several, _ = rows[form.name]
+        endings, colours, blots, several, _ = rows[form.name]
         assert endings.replace("`", "").split() == list(form.extensions), form.name
-        assert (colours == "yes", several == "yes") == (form.colours, form.several), form.name
-        assert form.write is not None, form.name
+        said = (colours == "yes", blots == "yes", several == "yes")
+        assert said == (form.colours, form.blots, form.several), form.name
+        assert form.write is not None or form.name == "jap", form.name
 
 
 def test_every_outcome_and_stage_is_documented() -> None:
     assert list(table("Outcomes")) == list(map(str, OUTCOMES))
-    for stage in STAGES[:4]:
+    for stage in STAGES:
         assert f"`{stage}` (" in section("Outcomes")
 
 
@@ -164,7 +165,7 @@ def test_every_plan_is_documented_as_it_is() -> None:
     rows = table("Configuration")
     assert set(rows) == set(plan_names())
     for name, row in rows.items():
-        assert tuple(row[0].split(", ")) == load_plan(name)
+        assert tuple(row[0].split(", ")) == load_plan(name).stages
 
 
 def test_the_plans_are_to_be_seen_in_configs() -> None:
