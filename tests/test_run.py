@@ -122,7 +122,7 @@ def test_limits_and_plans_reach_the_solver(folder: Path, tmp_path: Path) -> None
     pnono("run", folder, "--out", "any", "--answers", "1", "-q", cwd=tmp_path)
     assert rows_of(tmp_path / "any")["two.nin"]["outcome"] == "solved"
     options = json.loads((tmp_path / "lines" / "run.json").read_text())["options"]
-    assert options["plan"] == ["line"]
+    assert options["plan"]["stages"] == ["line"]
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
@@ -168,18 +168,18 @@ def test_a_run_in_which_nothing_can_be_read_has_a_code_of_its_own(tmp_path: Path
 
 
 def test_ctrl_c_keeps_what_is_done_and_the_hint_goes_on(tmp_path: Path) -> None:
-    # 40 by 40 noise: what is not decided in its time is a timeout, so the run is long.
+    # 60 by 60 noise: some seconds each, or a timeout, so the run is long.
     import random
 
     rng = random.Random(5)
     for number in range(60):
-        grid = [[rng.random() < 0.5 for _ in range(40)] for _ in range(40)]
+        grid = [[rng.random() < 0.5 for _ in range(60)] for _ in range(60)]
         lines = [*grid, *zip(*grid, strict=True)]
         clues = [
             " ".join(str(len(run)) for run in "".join(".#"[c] for c in line).replace(".", " ").split())
             for line in lines
         ]
-        (tmp_path / f"{number:02}.nin").write_text("40 40\n" + "\n".join(clue or "0" for clue in clues) + "\n")
+        (tmp_path / f"{number:02}.nin").write_text("60 60\n" + "\n".join(clue or "0" for clue in clues) + "\n")
     (tmp_path / "0.nin").write_text(PUZZLES["unique.nin"])
     words = ["run", ".", "--seconds", "30", "--workers", "2", "--engine", "local", "--out", "out"]
     process = subprocess.Popen(

@@ -30,8 +30,8 @@ SLICE = 20_000
 """Conflicts between two looks at the clock. Every look costs the solver some of its rhythm."""
 
 SMALL = 20_000
-"""Formulas of fewer variables do better without chronological backtracking, which is for huge ones: three quarters of
-the conflicts on 25x25 noise, more on the two largest puzzles of the survey (scripts/bench/README.md)."""
+"""Formulas of fewer variables do better without chronological backtracking, which is for huge ones, and without
+eliminating variables, of which there are no helpers here: two thirds of the conflicts (scripts/bench/README.md)."""
 
 ONLY_TRUE, EITHER, NEVER = 0, 1, 2
 """Roles of variables, see kernels.encode."""
@@ -106,7 +106,7 @@ def answer(question: dict[str, Any], source: Any, out: Any) -> None:
     until = monotonic() + question["seconds"]
     with Solver(name=name) as solver:
         if name.startswith("cadical") and question["variables"] < SMALL:
-            solver.configure({"chrono": 0})
+            solver.configure({"chrono": 0, "elim": 0})
         load(solver, name, text)
         if phases.any():
             solver.set_phases((phases * np.arange(1, len(phases) + 1)).tolist())
