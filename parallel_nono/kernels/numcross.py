@@ -17,8 +17,8 @@ from .board import CONTRADICTION, LATE, OPEN, SOLVED, SPENT
 
 # Places in `numbers`; the counts are those of `Attempt`.
 DEADLINE, STOP = 0, 1
-N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_CONFLICTS = 2, 3, 4, 5, 6
-FOUND, SETTLED_NS, N_NUMBERS = 7, 8, 9
+N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_DEPTH, N_CONFLICTS = 2, 3, 4, 5, 6, 7
+FOUND, SETTLED_NS, N_NUMBERS = 8, 9, 10
 
 CLOCK_EVERY = 4096
 """Words between two looks at the clock."""
@@ -297,6 +297,7 @@ def search(crossword, room, numbers, known, answers, deep, wanted, most_nodes):
                 room.run[level] = run
                 room.word[level] = crossword.candidates[crossword.heaps[run]]
                 level += 1
+                numbers[N_DEPTH] = max(numbers[N_DEPTH], level)
                 verdict = CONTRADICTION
                 if put_word(crossword, room, level, run, room.word[level - 1]):
                     verdict = propagate(crossword, room, numbers, level)
@@ -431,6 +432,7 @@ def search_plainly(crossword, trail, numbers, order, answers, n_bound, wanted):
         if bound >= 0:
             n_bound = bound
             depth += 1
+            numbers[N_DEPTH] = max(numbers[N_DEPTH], depth)
             entering = True
         else:
             numbers[N_CONFLICTS] += 1

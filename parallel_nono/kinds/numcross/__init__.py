@@ -41,7 +41,7 @@ OPTIONS = {
     "size": "ROWSxCOLUMNS of a picture whose cells can't be found",
     "font": "a TrueType file: the font of the digits of a picture, where its first row does not tell",
 }
-COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_conflicts")
+COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts")
 MAKES = {"words": "", "accents": "skip", "marks": "skip", "numbers": "order"}
 PROMISED = {Outcome.UNIQUE: 1, Outcome.SOLVED: 1, Outcome.MULTIPLE: 2}
 
@@ -107,7 +107,7 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, settings: Se
     words = load_words(settings.words, settings.accents, settings.marks)
     compile_search(settings.order)
     n = chunk.num_rows
-    columns: dict[str, Any] = {name: np.zeros(n, np.int64) for name in ("n_answers", "n_open", *COUNTS)}
+    columns: dict[str, Any] = {name: np.zeros(n, np.int64) for name in ("n_answers", "n_open_lines", "n_open", *COUNTS)}
     columns |= {name: np.zeros(n) for name in ("pack_s", "line_s", "search_s", "solve_s")}
     columns |= {name: np.zeros(n, np.int8) for name in ("outcome", "stage")}
     columns["exhausted"] = np.zeros(n, bool)
@@ -141,7 +141,8 @@ def _fill(columns: dict[str, Any], place: int, cells: Cells, found: Found) -> No
     columns["exhausted"][place] = found.exhausted
     columns["line_s"][place], columns["search_s"][place] = found.line_s, found.search_s
     if found.outcome is not Outcome.CONTRADICTION:
-        columns["n_open"][place] = sum(number > 0 and number not in found.known for row in cells for number in row)
+        n_open = sum(number > 0 and number not in found.known for row in cells for number in row)
+        columns["n_open"][place] = columns["n_open_lines"][place] = n_open
 
 
 def answer_text(cells: Cells, key: Mapping[int, str]) -> str:

@@ -170,7 +170,7 @@ class Search:
             )
         ended, settled = monotonic_ns(), int(numbers[kernels.SETTLED_NS])
         found = int(numbers[kernels.FOUND])
-        outcome, exhausted = self.outcome(status, found, limits)
+        outcome, exhausted = self.outcome(status, found)
         guessed = bool(numbers[kernels.N_BRANCHES]) or (order != "fewest")
         return Found(
             outcome,
@@ -184,6 +184,7 @@ class Search:
                 "n_lines": int(numbers[kernels.N_LINES]),
                 "n_probes": int(numbers[kernels.N_PROBES]),
                 "n_branches": int(numbers[kernels.N_BRANCHES]),
+                "n_depth": int(numbers[kernels.N_DEPTH]),
                 "n_conflicts": int(numbers[kernels.N_CONFLICTS]),
             },
             line_s=(settled - began) / 1e9,
@@ -192,7 +193,7 @@ class Search:
         )
 
     @staticmethod
-    def outcome(status: int, found: int, limits: Limits) -> tuple[Outcome, bool]:
+    def outcome(status: int, found: int) -> tuple[Outcome, bool]:
         """How it ended, and whether `found` is the exact number of answers."""
         from ...kernels.board import CONTRADICTION, OPEN, SOLVED
 
