@@ -130,7 +130,7 @@ def test_every_kind_has_its_name(name: str) -> None:
 
 
 def test_an_unknown_kind_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="expected a kind of nonogram, .*null, found 'sudoku'"):
+    with pytest.raises(ValueError, match=r"expected a kind of nonogram, .*null, found 'sudoku'"):
         kind("sudoku")
 
 

@@ -137,7 +137,7 @@ class Lines:
     def __init__(self, path: str) -> None:
         self._path = path
         with writing(path):
-            self._file = Path(path).open("w", encoding="utf-8")
+            self._file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 - closed by `finish`
 
     def add(self, puzzle: Puzzle, result: Result) -> None:
         """The answers of one puzzle."""

@@ -6,8 +6,8 @@
     python scripts/bench/hard.py DATA survey --yardstick FOLDER   the prototype beside it, in turns
 
 DATA is a folder of published puzzles, laid out as in `wolter_survey/`, `tournaments/`, `hard/`, `survey_colour/`; what
-is not there is left out. Seconds are wall seconds of the solver, reading and checking apart, one puzzle at a time, every
-answer checked; a variant is one of the eight turns and mirrors of a puzzle.
+is not there is left out. Seconds are wall seconds of the solver, reading and checking apart, one puzzle at a time,
+every answer checked; a variant is one of the eight turns and mirrors of a puzzle.
 """
 
 from __future__ import annotations
