@@ -19,6 +19,7 @@ from parallel_nono.formats.files import read_bytes, read_many
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import clues_of
 from parallel_nono.solve import pipeline, solve, solve_set
+from parallel_nono.solve.plans import load_plan
 
 WITHIN = 10.0
 """Seconds in which the stages at hand decide what they can."""
@@ -154,3 +155,18 @@ def test_counts_of_answers_by_another_solver(shared: Path) -> None:
             result = solve(puzzle, Limits(seconds=60, count=1000))
             assert (result.n_answers, result.exhausted) == (int(row["Solutions"]), True), row["Grid"]
     assert compared >= 20
+
+
+def test_probing_to_its_end_leaves_open_what_the_published_closure_leaves(
+    shared: Path, survey: tuple[list[str], pa.RecordBatch]
+) -> None:
+    names, batch = survey
+    results = solve_set(batch, Limits(plan=load_plan("fast")))
+    rows = {row["puzzle"]: row for row in table(shared / "truth/probing_survey.csv")}
+    assert set(rows) == set(names)
+    for name, by_lines, after in zip(names, results.n_open_lines.tolist(), results.n_open.tolist(), strict=True):
+        cells = int(rows[name]["cells"])
+        assert (cells - by_lines, cells - after) == (
+            int(rows[name]["solved_by_lines"]),
+            int(rows[name]["solved_after_probing"]),
+        ), name
