@@ -158,6 +158,22 @@ def test_answers_found_before_the_time_was_up_are_kept() -> None:
     assert all(len(result.answers) == result.n_answers <= 1 for result in late)
 
 
+def test_the_limit_holds_while_answers_stream_in() -> None:
+    side = tuple((Block(1),) for _ in range(10))
+    began = time.monotonic()
+    result = solve(Puzzle(side, side), Limits(seconds=1.0, count=10**7, plan=AT_ONCE))
+    assert (result.outcome, result.exhausted) == (Outcome.MULTIPLE, False)
+    assert 2 < result.n_answers < 3_628_800
+    assert time.monotonic() - began < 2.0 + 1.0
+
+
+def test_a_late_part_promises_nothing_for_those_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = np.ones(12, bool)
+    monkeypatch.setattr(sat, "prove", lambda *_: prover.Proof([model], "late", 1))
+    result = solve(switches(3), Limits(count=1000, plan=AT_ONCE))
+    assert (result.outcome, result.n_answers) == (Outcome.TIMEOUT, 0)
+
+
 def test_a_formula_too_large_is_said_before_it_is_made(stubborn: Puzzle) -> None:
     result = solve(stubborn, Limits(memory_mib=1, plan=AT_ONCE))
     assert result.outcome == Outcome.STALLED

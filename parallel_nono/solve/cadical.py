@@ -87,13 +87,12 @@ def conflicts(solver: Any) -> int:
 def decide(solver: Any, until: float) -> bool | None:
     """True, False, or None when it is late."""
     parent = os.getppid()
-    while True:
+    while monotonic() < until and os.getppid() == parent:
         solver.conf_budget(SLICE)
         verdict = solver.solve_limited()
         if verdict is not None:
             return bool(verdict)
-        if monotonic() > until or os.getppid() != parent:
-            return None
+    return None
 
 
 def answer(question: dict[str, Any], source: Any, out: Any) -> None:

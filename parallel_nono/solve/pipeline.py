@@ -371,8 +371,9 @@ class _Run:
             return
         left = limits.seconds - (spent + perf_counter_ns() - began) * 1e-9
         decision = sat.decide(problem, limits, wanted, max(keep, 2), left, lambda: bool(self.stop[0]))
-        for place, answer in enumerate(decision.answers[:2]):
-            out.cells[place, cells] = answer
+        if len(decision.answers) >= min(int(out.found[p]), 2):  # else those of the search are more
+            for place, answer in enumerate(decision.answers[:2]):
+                out.cells[place, cells] = answer
         if keep > 2 and len(decision.answers) > 2:
             self.answers[int(p)] = decision.answers[:keep]
         out.found[p] = max(int(out.found[p]), decision.found)

@@ -189,11 +189,6 @@ def _prover() -> Prover:
     return Prover()
 
 
-def warm_up() -> None:
-    """Have a process ready, so that it starts while other work goes on."""
-    _idle.provers.append(_prover())
-
-
 def prove(
     questions: Sequence[Question], wanted: int, seconds: float, memory_mib: int, stopped: Callable[[], bool]
 ) -> Proof:
@@ -205,7 +200,7 @@ def prove(
     Errors   ProverDied if all processes ended by themselves.
     """
     frames: SimpleQueue[tuple[Wire, bytes, Any]] = SimpleQueue()
-    began = weighed = monotonic()
+    began = looked = weighed = monotonic()
     provers = [_prover() for _ in questions]
     proofs = {prover.wire: Proof() for prover in provers}
     done: set[Wire] = set()
@@ -214,16 +209,18 @@ def prove(
         prover.ask(question, wanted, max(seconds, 0.01), frames)
     try:
         while True:
-            try:
-                wire, letter, content = frames.get(timeout=TICK_S)
-            except Empty:
-                now = monotonic()
+            now = monotonic()
+            if now - looked >= TICK_S:  # also while answers stream in
+                looked = now
                 ending = "stopped" if stopped() else "late" if now - began > seconds + GRACE_S else ""
                 if not ending and now - weighed > WATCH_S:
                     weighed = now
                     ending = "memory" if sum(p.mib() for p in provers if p.wire.busy) > memory_mib else ""
                 if ending:
                     return Proof(_most(proofs).models, ending)
+            try:
+                wire, letter, content = frames.get(timeout=TICK_S)
+            except Empty:
                 continue
             if letter == b"A":
                 proofs[wire].models.append(content)

@@ -207,7 +207,7 @@ def decide(
     parts = components(problem) if wanted > 2 else [(problem.role, problem.flat)]
     decision = Decision(_grids(problem, [], [], 0), 1, True, "exhausted")
     models: list[np.ndarray] = []
-    for role, flat in parts:
+    for place, (role, flat) in enumerate(parts, start=1):
         more = -(-wanted // decision.found)
         proof = prove(_questions(problem, role, flat, limits), more, until - monotonic(), limits.memory_mib, stopped)
         decision.conflicts += proof.conflicts
@@ -217,7 +217,9 @@ def decide(
             decision.exhausted, decision.ending = False, proof.ending
         elif not proof.models:
             decision.exhausted, decision.ending = True, "exhausted"
-        if not proof.models:
+        if proof.ending not in ("exhausted", "enough") and place < len(parts):
+            decision.found = 0  # nobody knows whether the parts behind have an answer
+        if not decision.found:
             return decision
     if decision.found >= wanted and not decision.exhausted:
         decision.ending = "enough"
