@@ -7,15 +7,22 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
+import warnings
+from collections.abc import Callable
 from pathlib import Path
-from threading import current_thread
-from typing import Any, TextIO
+from threading import Event, current_thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TextIO
 
 import psutil
 
-from . import EngineError
+from . import ABANDONED, EngineError
+
+if TYPE_CHECKING:
+    from .local import Crew
 
 UNWATCHED = {
     "RAY_enable_metrics_collection": "0",
@@ -35,7 +42,8 @@ def prepare(address: str, insecure: bool) -> None:
     os.environ["RAY_DEDUP_LOGS"] = "0"
     if address:
         if "://" in address:
-            raise EngineError(f"--address {address}: expected HOST:PORT, found a Ray Client address")
+            why = "found an address of the Ray Client or of a dashboard (run `pnono` in the cluster: `ray job submit`)"
+            raise EngineError(f"--address {address}: expected HOST:PORT or auto, {why}")
         home = Path.home() / ".ray" / "auth_token"
         has_token = any(os.environ.get(name) for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")) or home.is_file()
         if not insecure and not (os.environ.get("RAY_AUTH_MODE") == "token" and has_token):
@@ -102,6 +110,72 @@ def sweep() -> None:
                 path.unlink()
         except OSError:  # someone else was quicker
             continue
+
+
+def connect(crew: Crew, folder: Path, store_bytes: int) -> Any:
+    """The module `ray`, connected: to the cluster at `crew.address`, or to a Ray of our own with `crew.workers` places.
+
+    folder       where our own Ray and its log live.
+    store_bytes  the shared memory of our own Ray.
+    Errors       EngineError, also when `crew.stop` was set meanwhile and Ray did not come up.
+    """
+    prepare(crew.address, crew.insecure)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what its own dependencies have to say is not ours to show
+        import ray
+
+    Quiet.install(folder / "ray.log")
+    options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "configure_logging": True}
+    if not crew.address:
+        options |= {
+            "address": "local",
+            "num_cpus": crew.workers,
+            "num_gpus": 0,
+            "include_dashboard": False,
+            "object_store_memory": store_bytes,
+            "_temp_dir": str(folder / "r"),
+        }
+    else:
+        options["address"] = crew.address
+    if "RAY_JOB_CONFIG_JSON_ENV_VAR" not in os.environ:  # else Ray knows the folder of the job, and it is not this one
+        # Ray would put the current folder on the path of the workers, and so import a `numpy.py` that lies among puzzles.
+        options["job_config"] = ray.job_config.JobConfig(_client_job=True)
+    for attempts_left in (1, 0):
+        try:
+            ray.init(**options)
+            break
+        except Exception as error:  # Ray raises many kinds; all mean that it is not there
+            ray.shutdown()
+            if not attempts_left or crew.address or crew.stop.is_set():
+                place = f"the cluster at {crew.address}" if crew.address else "a local Ray"
+                raise EngineError(f"{place} can't be used: {first_line(error)}") from error
+    return ray
+
+
+def first_line(error: BaseException) -> str:
+    """The kind of an error and the first line of what it says: Ray's go on for pages."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
+
+
+HEAD_MOST_S = 10.0
+"""So long the head of a cluster may be out of reach. After a minute Ray itself would end the process in mid-air."""
+
+
+def watch_head(address: str, stop: Event, tell: Callable[[EngineError], None]) -> None:
+    """Look after the head of the cluster at HOST:PORT until `stop` is set; `tell` once if it is gone."""
+    host, _, port = address.rpartition(":")
+    answered = monotonic()
+    while not stop.wait(1.0):
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=2.0):
+                answered = monotonic()
+        except OSError as error:
+            if monotonic() - answered > HEAD_MOST_S:
+                why = f"the head of the cluster at {address} is gone: {first_line(error)}"
+                ABANDONED.append(why)
+                tell(EngineError(f"{why}; what was done is kept, and --resume goes on with it"))
+                return
 
 
 class Quiet:

@@ -78,11 +78,48 @@ coarse_nanoseconds = _clock(6 if sys.platform == "linux" else time.CLOCK_MONOTON
 """The same clock to the last tick (4 ms), about 2 ns a call: for deadlines in inner loops."""
 
 
+cpu_nanoseconds = _clock(3 if sys.platform == "linux" else time.CLOCK_MONOTONIC)
+"""CPU nanoseconds of this thread (wall ones where there is no such clock), about 300 ns a call."""
+
+
 @intrinsic
 def load_int64(typing_context, address):  # type: ignore[no-untyped-def]
     """The int64 at an address: how one thread sees what another one has stored."""
 
     def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.load_atomic(builder.inttoptr(arguments[0], I64.as_pointer()), "monotonic", 8)
+        return builder.load_atomic(builder.inttoptr(arguments[0], I64.as_pointer()), "acquire", 8)
 
     return types.int64(types.int64), code
+
+
+@intrinsic
+def store_int64(typing_context, address, number):  # type: ignore[no-untyped-def]
+    """Store an int64 at an address, after everything that this thread stored before it."""
+
+    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        place = builder.inttoptr(arguments[0], I64.as_pointer())
+        builder.store_atomic(arguments[1], place, "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), code
+
+
+@intrinsic
+def fetch_add_int64(typing_context, address, number):  # type: ignore[no-untyped-def]
+    """Add to the int64 at an address, and what it was before; no two threads or processes get the same."""
+
+    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.atomic_rmw("add", builder.inttoptr(arguments[0], I64.as_pointer()), arguments[1], "seq_cst")
+
+    return types.int64(types.int64, types.int64), code
+
+
+@intrinsic
+def fence(typing_context):  # type: ignore[no-untyped-def]
+    """What was stored before is stored before what comes after."""
+
+    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), code

@@ -20,9 +20,11 @@ from .board import (
     FULL_STACK,
     HARD,
     LATE,
+    LEVEL,
     LEVELS,
     N_COUNTS,
     NO_END,
+    NODES,
     OPEN,
     ROOT,
     SOLVED,
@@ -117,7 +119,8 @@ def solve(
     propagate    settles lines until none learns (board.PROPAGATE), the one of these puzzles' family.
     scratch_words  of the line kernels of this family, for its largest puzzle.
     more         uint16[n, cells], room for the answers after the second; used by every puzzle in turn.
-    stages       bit 1: propagate lines, bit 2: probe, bit 3: search, bit 4: what is still open is HARD.
+    stages       bit 0: the state at LEVELS is there and lines have nothing to say (then `order` is one puzzle);
+                 bit 1: propagate lines, bit 2: probe, bit 3: search, bit 4: what is still open is HARD.
     wanted       answers to stop at.
     limit        nanoseconds for one puzzle.
     most_probes  in the stage of that name.  most_visits  to lines in the search.
@@ -136,11 +139,13 @@ def solve(
             forget_visits(numbers, board)
         base = board.stack + LEVELS * board.state_words
         at = out.starts[p]
-        open_planes(words, base, board)
-        all_waiting(words, board)
         packed = nanoseconds()
         stage, status, found = LINE, OPEN, 0
-        status = propagate(words, numbers, board, base)
+        if not stages & 1:
+            open_planes(words, base, board)
+            all_waiting(words, board)
+            packed = nanoseconds()
+            status = propagate(words, numbers, board, base)
         left = np.int64(-1) if status == CONTRADICTION else open_cells(words, base, board)
         after_lines = left
         if left == 0 and status == OPEN:
@@ -161,6 +166,7 @@ def solve(
         if status == OPEN and stages & (1 << SEARCH):
             stage = SEARCH
             write_cells(words, base, board, out.cells[0], at)
+            numbers[FOUND], numbers[LEVEL], numbers[NODES] = 0, 0, 0
             status = search(probe, propagate, words, numbers, board, wanted, most_visits, out.cells, at, more)
             found = numbers[FOUND]
             searched = nanoseconds()
@@ -183,3 +189,11 @@ def solve(
         if status == HARD:
             return turn + 1
     return len(order)
+
+
+@kernel
+def read_out(heights, widths, n_colours, lines, blocks, lengths, colours, planes, cells, at):
+    """Write the grid of the one puzzle of these clues to cells[at:] (board.write_cells); the number of open cells."""
+    board = board_of(0, heights, widths, n_colours, lines, blocks, lengths, colours, 0)
+    write_cells(planes, 0, board, cells, at)
+    return open_cells(planes, 0, board)

@@ -72,21 +72,38 @@ def settle_line(words, numbers, board, base, line):
     Returns  where the planes of the line begin, their words, the number of blocks; where the remaining planes begin and
              the words from one to the next (see `remaining`); False if there is no layout.
     """
-    is_row = line < board.height
-    n = board.width if is_row else board.height
-    size = board.row_words if is_row else board.column_words
+    planes, size = place_of(board, base, line)
+    k, out, stride, fits = settle_planes(words, numbers, board, line, planes, size, True)
+    return planes, size, k, out, stride, fits
+
+
+@kernel(inline=True)
+def place_of(board, base, line):
+    """Where the planes of a line begin in the state at `base`, and the words of each."""
+    if line < board.height:
+        return base + line * board.n_colours * board.row_words, board.row_words
+    before = board.height * board.row_words + (line - board.height) * board.column_words
+    return base + before * board.n_colours, board.column_words
+
+
+@kernel(inner=True)
+def settle_planes(words, numbers, board, line, planes, size, remember):
+    """Settle one line whose planes, each of `size` words, begin at words[planes:].
+
+    remember  keep the bounds of its blocks for the next visit of the same call; False: begin anew, in the same few
+              numbers for all lines.
+    Returns   the number of blocks; then as settle_line.
+    """
+    n = board.width if line < board.height else board.height
     first = np.int64(board.blocks[U(board.line + line)])
     k = np.int64(board.blocks[U(board.line + line + 1)]) - first
     lines = board.height + board.width
-    planes = base + line * board.n_colours * size
-    if not is_row:
-        planes = base + (board.height * board.row_words + (line - board.height) * size) * board.n_colours
     tables = tables_of(board)
     longest = numbers[U(tables + SEEN + lines + line)]
     if longest == HIDDEN:
         desk = desk_of(board, k, size)
         fits = settle_blots(words, numbers, board.lengths, board.colours, first, k, n, planes, size, desk)
-        return planes, size, k, desk.out, desk.stride, fits
+        return k, desk.out, desk.stride, fits
     if board.n_colours == 2 and size <= 3 and longest <= 64:
         out = U(board.scratch)
         start, stop, at = U(first), U(first + k), U(planes)
@@ -98,12 +115,14 @@ def settle_line(words, numbers, board, base, line):
             fits = settle_2(board.lengths, start, stop, U(n), words, at, out)
         else:
             fits = settle_3(board.lengths, start, stop, U(n), words, at, out)
-        return planes, size, k, np.int64(out), size, fits
+        return k, np.int64(out), size, fits
     desk = desk_of(board, k, size)
     blocks = np.int64(board.blocks[U(board.line + lines)]) - np.int64(board.blocks[U(board.line)])
-    at = tables + SEEN + 2 * lines + first - np.int64(board.blocks[U(board.line)])
+    at = tables + SEEN + 2 * lines
     seen = U(tables + SEEN + line)
-    if numbers[seen] != numbers[U(tables + CALL)]:
+    if remember:
+        at += first - np.int64(board.blocks[U(board.line)])
+    if not remember or numbers[seen] != numbers[U(tables + CALL)]:
         numbers[seen] = numbers[U(tables + CALL)]
         for j in range(k):
             numbers[U(at + j)] = 0
@@ -111,7 +130,7 @@ def settle_line(words, numbers, board, base, line):
     fits = settle_windows(
         words, numbers, board.lengths, board.colours, first, k, n, planes, size, desk, at, at + blocks
     )
-    return planes, size, k, desk.out, desk.stride, fits
+    return k, desk.out, desk.stride, fits
 
 
 @kernel(inline=True)

@@ -14,6 +14,7 @@ from . import Kind, Solved, usual_title
 
 if TYPE_CHECKING:
     from ..formats.containers import Source
+    from ..solve.pipeline import Lines
 
 COPIED = (
     *("outcome", "stage", "n_answers", "exhausted", "n_open_lines", "n_open"),
@@ -38,12 +39,12 @@ def batches(source: Source) -> Iterator[pa.RecordBatch]:
     yield from files.batches(source)
 
 
-def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
-    """The whole set by the pipeline; up to two answers of each puzzle as text."""
+def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, lines: Lines | None = None) -> Solved:
+    """The whole set by the pipeline; up to two answers of each puzzle as text. lines: see `solve_set`."""
     from ..kernels.text import texts_of_set
     from ..solve import solve_set
 
-    results = solve_set(chunk, limits, abort)
+    results = solve_set(chunk, limits, abort, lines)
     columns = {name: getattr(results, name) for name in COPIED}
     columns["witness"] = pa.array(results.witness, pa.string())
     if not results.aborted:

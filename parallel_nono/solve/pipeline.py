@@ -8,9 +8,9 @@ again by itself with more.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -56,6 +56,7 @@ from ..kernels.solve import (
     Outputs,
     no_probe,
     no_search,
+    read_out,
 )
 from ..kernels.solve import solve as solve_kernel
 from ..puzzleset import Clues, clues_of
@@ -119,6 +120,33 @@ class Results:
     cells: np.ndarray
     answers: dict[int, np.ndarray] = field(default_factory=dict)
     aborted: bool = False
+
+
+@dataclass(slots=True)
+class Settled:
+    """What lines alone make of one puzzle.
+
+    status   OPEN (also when every cell is known), CONTRADICTION, LATE, or SPENT: there was no room.
+    planes   uint64, its state (kernels.board); empty unless OPEN or LATE.
+    seconds  wall, as `pack_s` and `line_s`.
+    """
+
+    status: int
+    planes: np.ndarray
+    n_rounds: int = 0
+    n_lines: int = 0
+    witness: str = ""
+    seconds: tuple[float, float] = (0.0, 0.0)
+
+
+class Lines(Protocol):
+    """Somebody who propagates lines instead of the kernels of this thread: many workers, or another device."""
+
+    def takes(self, height: int, width: int) -> bool:
+        """True for the puzzles that it wants."""
+
+    def settle(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Settled:
+        """Settle lines of puzzle `place` until none learns. scratch: words, see `_Run.wide_scratch`."""
 
 
 class _Rooms(threading.local):
@@ -191,15 +219,18 @@ def stage_bits(plan: Plan) -> int:
     return sum(1 << STAGES[name] for name in names)
 
 
-def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = None) -> Results:
+def solve_set(
+    batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = None, lines: Lines | None = None
+) -> Results:
     """Decide every puzzle of a set within `limits`; rows without lines stay `invalid`.
 
     abort   int64[1]; another thread stores 1 to have every kernel return within milliseconds.
+    lines   does the stage `line` of the puzzles that it takes.
     Errors  ValueError if the plan names a stage that does not exist.
     """
     bits = stage_bits(limits.plan)
-    if limits.order not in ("sweep", "rounds") or (limits.order == "rounds" and bits != LINES_ONLY):
-        raise ValueError(f"expected order sweep, or rounds with plan line only, found {limits.order}")
+    if limits.order not in ("sweep", "rounds") or (limits.order == "rounds" and bits != LINES_ONLY and lines is None):
+        raise ValueError(f"expected order sweep, or rounds with plan line only or lines mode, found {limits.order}")
     clues = clues_of(batch)
     n = len(clues.heights)
     heights, widths = clues.heights.astype(np.int64), clues.widths.astype(np.int64)
@@ -226,15 +257,32 @@ def solve_set(batch: pa.RecordBatch, limits: Limits, abort: np.ndarray | None = 
     valid = heights > 0
     ready = valid & (verdict == FITS)
     colour, wide = clues.n_colours > 2, run.blotted | (np.maximum(heights, widths) > NARROW)
+    if lines is not None:
+        for p in np.flatnonzero(ready):
+            if not run.aborted and lines.takes(int(heights[p]), int(widths[p])):
+                ready[p] = False
+                run.by_lines(lines, int(p), bool(colour[p]))
     for is_wide in (False, True):
         for is_colour in (False, True):
             order = np.flatnonzero(ready & (colour == is_colour) & (wide == is_wide))
             if len(order) and not run.aborted:
                 run.family(order, is_colour, is_wide)
-    lines = out.counts[:, WITNESS - COUNTS]
+    dead = out.counts[:, WITNESS - COUNTS]
     for p in np.flatnonzero(ready & (out.status == CONTRADICTION) & (out.stage == LINE) & (out.found == 0)):
-        witness[p] = f"{_line_name(int(lines[p]), int(heights[p]))}: no layout agrees with the crossing lines"
+        witness[p] = no_layout(int(dead[p]), int(heights[p]))
     return run.results(valid)
+
+
+def no_layout(line: int, height: int) -> str:
+    """The witness of a contradiction: this line, counted from 0, rows first."""
+    return f"{_line_name(line, height)}: no layout agrees with the crossing lines"
+
+
+def first_level(height: Any, width: Any, state: Any, scratch: int) -> Any:
+    """Where the state begins that puzzles are propagated in (see kernels.board); numbers or arrays of them."""
+    line_words, cells = ((width + 63) >> 6) + ((height + 63) >> 6), height * width
+    reach = np.where(cells * line_words <= MOST_REACH_WORDS, cells * line_words, 0)
+    return DIRTY + 2 * line_words + reach + scratch + LEVELS * state
 
 
 def _line_name(line: int, height: int) -> str:
@@ -259,6 +307,7 @@ class _Run:
         self.aborted = False
         self.blotted = np.zeros(len(clues.heights), bool)
         self.answers: dict[int, np.ndarray] = {}
+        self.settled: dict[int, Settled] = {}
         for array in (clues.blocks, clues.lengths, clues.colours):
             array.flags.writeable = False  # one compiled version, whoever made the arrays
 
@@ -273,11 +322,45 @@ class _Run:
         )  # fmt: skip
         return verdict, numbers
 
+    def by_lines(self, lines: Lines, p: int, colour: bool) -> None:
+        """Solve one puzzle whose lines somebody else propagates; what they leave open is for the other stages."""
+        clues, out = self.clues, self.out
+        settled = lines.settle(clues, p, self.wide_scratch(np.array([p])), self.limits, self.stop)
+        cells = slice(out.starts[p], out.starts[p + 1])
+        out.stage[p], out.status[p], self.witness[p] = LINE, settled.status, settled.witness
+        n_open = 0
+        if len(settled.planes):
+            one = (*(fact[p : p + 1] for fact in clues[:3]), clues.lines[p : p + 2], *clues[4:])
+            n_open = read_out(*one, settled.planes, out.cells[0], cells.start)
+        elif settled.status != CONTRADICTION:
+            out.cells[0, cells] = OPEN_CELL
+        if settled.status == LATE and self.stop[0]:
+            self.aborted = True
+            return
+        if settled.status == OPEN and n_open == 0:
+            out.status[p], out.found[p] = CONTRADICTION, 1  # lines only drop what no answer has
+        elif settled.status == OPEN and self.bits != LINES_ONLY:
+            self.settled[p] = settled
+            spent = settled.seconds[0] + settled.seconds[1]
+            limits = self.limits
+            self.limits = replace(limits, seconds=max(limits.seconds - spent, 0.001), order="sweep")
+            self.family(np.array([p]), colour, wide=True)
+            self.limits = limits
+        out.lined[p] = n_open
+        if out.stage[p] == LINE:
+            out.left[p] = n_open
+        for place, n in ((N_ROUNDS, settled.n_rounds), (N_LINES, settled.n_lines)):
+            out.counts[p, place - COUNTS] += n
+        for place, seconds in zip((PACK_NS, LINE_NS), settled.seconds, strict=True):
+            out.times[p, place] += int(seconds * 1e9)
+
     def family(self, order: np.ndarray, colour: bool, wide: bool) -> None:
         """Solve the puzzles `order`, all of one family."""
         wanted = self.limits.wanted
         self.propagate, self.colour = propagation_of(colour, wide, self.limits.order), colour
         self.wide = wide or self.limits.order == "rounds"  # rounds settle every line by windows
+        if order[0] in self.settled:
+            _deep.load()
         if not _deep.loaded and self.bits != LINES_ONLY:
             # Most puzzles need no more than lines: probing and search are compiled when the first one does.
             bits, self.bits = self.bits, LINES_ONLY
@@ -322,6 +405,13 @@ class _Run:
                 self.witness[order[0]] = f"needs {(n_words + n_numbers) * 8 / 2**30:.1f} GiB of memory to work in"
             return
         numbers[STOP] = self.stop.ctypes.data
+        bits = self.bits
+        if order[0] in self.settled:  # then it is the only one
+            planes = self.settled[int(order[0])].planes
+            height, width = int(self.clues.heights[order[0]]), int(self.clues.widths[order[0]])
+            base = first_level(height, width, len(planes), scratch)
+            words[base : base + len(planes)] = planes
+            bits |= 1
         plan, no_end = self.limits.plan, int(NO_END)
         visits = plan.visits + VISITS_AN_ANSWER * max(wanted - 2, 0) if plan.visits else no_end
         while len(order) and not self.aborted:
@@ -336,7 +426,7 @@ class _Run:
                 numbers,
                 out,
                 np.zeros((0, 0), np.uint16) if more is None else more,
-                self.bits,
+                bits,
                 wanted,
                 min(int(self.limits.seconds * 1e9), no_end),
                 plan.probes or no_end,
@@ -390,9 +480,8 @@ class _Run:
         heights, widths = clues.heights[order].astype(np.int64), clues.widths[order].astype(np.int64)
         planes = np.maximum(clues.n_colours[order].astype(np.int64), 2)
         row_words, column_words = (widths + 63) >> 6, (heights + 63) >> 6
-        line_words, cells = row_words + column_words, heights * widths
+        cells = heights * widths
         state = (heights * row_words + widths * column_words) * planes
-        reach = np.where(cells * line_words <= MOST_REACH_WORDS, cells * line_words, 0)
         numbers = LINES + heights + widths + 3 * cells
         scratch = 0
         if self.wide:
@@ -405,7 +494,7 @@ class _Run:
         depth = np.clip(
             np.minimum(cells + 2, levels), 1, np.maximum(MOST_STACK_WORDS // state, 1) * levels // FIRST_LEVELS + 1
         )
-        words = DIRTY + 2 * line_words + reach + scratch + (LEVELS + depth) * state + 2
+        words = first_level(heights, widths, state, scratch) + depth * state + 2
         return scratch, int(words.max()), int(numbers.max())
 
     def wide_scratch(self, order: np.ndarray) -> int:
@@ -414,8 +503,7 @@ class _Run:
         for p in order:
             height, width = int(clues.heights[p]), int(clues.widths[p])
             blocks = clues.blocks[clues.lines[p] : clues.lines[p + 1] + 1].astype(np.int64)
-            filled = np.concatenate([[0], np.cumsum(clues.lengths[blocks[0] : blocks[-1]], dtype=np.int64)])
-            cells = filled[blocks[1:] - blocks[0]] - filled[blocks[:-1] - blocks[0]]
+            cells = sizes.filled_cells(clues.lengths, blocks)
             n = np.repeat([width, height], [height, width])
             size = (n + 63) >> 6
             need = sizes.line_scratch(int(clues.n_colours[p]), np.diff(blocks), n - cells, size)

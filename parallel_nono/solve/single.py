@@ -11,7 +11,7 @@ from ..attempt import OUTCOMES, STAGES, Limits, Outcome, Result
 from ..check import check
 from ..puzzle import Grid, Puzzle
 from ..puzzleset import set_of
-from .pipeline import OPEN_CELL, Results, solve_set
+from .pipeline import OPEN_CELL, Lines, Results, solve_set
 
 COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts", "n_open_lines", "n_open")
 SECONDS = ("line_s", "probe_s", "search_s", "sat_s", "solve_s")
@@ -21,9 +21,9 @@ class RejectedAnswer(AssertionError):
     """The checker does not accept an answer of the solver: our bug, and no verdict counts."""
 
 
-def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None) -> Result:
-    """See `parallel_nono.solve.solve`."""
-    results = solve_set(set_of([puzzle]), limits, abort)
+def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None, lines: Lines | None = None) -> Result:
+    """See `parallel_nono.solve.solve`; abort, lines as of `solve_set`."""
+    results = solve_set(set_of([puzzle]), limits, abort, lines)
     shape = (puzzle.height, puzzle.width)
     outcome, n_answers = OUTCOMES[results.outcome[0]], int(results.n_answers[0])
     kept = results.answers.get(0, results.cells[: min(n_answers, 2)])[: limits.answers]

@@ -1,0 +1,238 @@
+"""The memory of one puzzle in lines mode: its clues and planes, and the jobs of a round, seen by all of its workers.
+
+An arena is one run of bytes: an array of this process for threads, or an anonymous file that processes map. The file
+has no name, only a number among the open files of its maker, under which workers of the same user find it; so the
+system itself frees it when the last of them is gone, however they end. Where an array lies follows from the sizes of
+the puzzle, which stand in the first bytes. Nothing in it is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels import sizes
+from ..kernels.board import DIRTY, LINES
+from ..kernels.lanes import BUSY, MOST_JOBS, STRIPS, Lanes, introduce, serve
+from ..puzzleset import Clues
+
+HEADER = 8
+"""Numbers in front: the fields of Shape."""
+
+MOST_REMEMBERED = 1 << 24
+"""Puzzles of more blocks keep no bounds between visits: two numbers a block and worker."""
+
+
+class Shape(NamedTuple):
+    """What the layout of an arena follows from.
+
+    n_blocks   of the clues.  scratch  words, see board.  n_workers  that may serve it.
+    remember   1: workers keep the bounds of blocks between visits.
+    holds      1: the clues lie in the arena; 0: they are arrays of this process.
+    """
+
+    height: int
+    width: int
+    n_colours: int
+    n_blocks: int
+    scratch: int
+    n_workers: int
+    remember: int
+    holds: int
+
+    @property
+    def planes(self) -> int:
+        """Colours that planes are kept of."""
+        return max(self.n_colours, 2)
+
+    @property
+    def row_words(self) -> int:
+        return (self.width + 63) >> 6
+
+    @property
+    def column_words(self) -> int:
+        return (self.height + 63) >> 6
+
+    @property
+    def n_lines(self) -> int:
+        return self.height + self.width
+
+    @property
+    def state_words(self) -> int:
+        return (self.height * self.row_words + self.width * self.column_words) * self.planes
+
+    @property
+    def merge_jobs(self) -> int:
+        return -(-self.column_words // STRIPS)
+
+    def arrays(self) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Name, shape and type of every array, in their order."""
+        lines, jobs = self.n_lines, MOST_JOBS
+        blocks, offsets = (self.n_blocks, lines + 1) if self.holds else (0, 0)
+        return {
+            "heights": ((1,), np.int32),
+            "widths": ((1,), np.int32),
+            "n_colours": ((1,), np.int32),
+            "lines": ((2,), np.int32),
+            "blocks": ((offsets,), np.int32),
+            "lengths": ((blocks,), np.int32),
+            "colours": ((blocks,), np.uint16),
+            "planes": ((self.state_words,), np.uint64),
+            "states": ((lines,), np.uint8),
+            "waiting": ((lines,), np.uint8),
+            "tiles": ((self.row_words * self.column_words,), np.uint8),
+            "jobs": ((lines,), np.int32),
+            "bounds": ((jobs + 1,), np.int32),
+            "done": ((jobs,), np.int64),
+            "found": ((jobs,), np.int64),
+            "log": ((jobs, 4), np.int64),
+            "control": ((BUSY + 8 * self.n_workers,), np.int64),
+        }
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the whole arena."""
+        return 8 * HEADER + sum(_size(shape, kind) for shape, kind in self.arrays().values())
+
+    @property
+    def own_bytes(self) -> int:
+        """About what each worker touches of its own: scratch words, and the tables of lines and blocks."""
+        blocks = 2 * self.n_blocks if self.remember else 0
+        return 8 * (DIRTY + self.scratch + 2 * self.n_lines + blocks) + (8 << 10)
+
+
+def _size(shape: tuple[int, ...], kind: Any) -> int:
+    """Bytes of an array, to the next cache line."""
+    return -(-prod(shape) * np.dtype(kind).itemsize // 64) * 64
+
+
+@dataclass
+class Arena:
+    """One puzzle in memory that its workers share.
+
+    buffer  the bytes.  handle  the number of the anonymous file that they are, or -1.
+    given   the clues, where the arena does not hold them.
+    """
+
+    shape: Shape
+    buffer: np.ndarray
+    handle: int = -1
+    given: Clues | None = None
+
+    @classmethod
+    def of(cls, clues: Clues, place: int, scratch: int, n_workers: int, shared: bool) -> Arena:
+        """A new arena with puzzle `place` of a set.
+
+        shared  make it of a file that other processes can map. Errors: OSError if there is no room for it.
+        """
+        lines = clues.lines[place : place + 2]
+        first, last = int(clues.blocks[lines[0]]), int(clues.blocks[lines[1]])
+        facts = clues.heights[place : place + 1], clues.widths[place : place + 1], clues.n_colours[place : place + 1]
+        shape = shape_of(clues, place, scratch, n_workers, shared)
+        if not shared:
+            return cls(shape, np.zeros(shape.n_bytes, np.uint8), given=Clues(*facts, lines, *clues[4:]))
+        handle = os.memfd_create("pnono-arena")
+        try:
+            os.posix_fallocate(handle, 0, shape.n_bytes)  # or a store to it later could end this process
+            buffer = np.frombuffer(mmap.mmap(handle, shape.n_bytes), np.uint8)
+        except OSError:
+            os.close(handle)
+            raise
+        buffer[: 8 * HEADER].view(np.int64)[: len(shape)] = shape
+        arena = cls(shape, buffer, handle)
+        arrays = arena.arrays
+        for name, fact in zip(Clues._fields, facts, strict=False):
+            arrays[name][:] = fact
+        arrays["lines"][:] = 0, shape.n_lines
+        np.subtract(clues.blocks[lines[0] : lines[1] + 1], first, out=arrays["blocks"])
+        arrays["lengths"][:] = clues.lengths[first:last]
+        arrays["colours"][:] = clues.colours[first:last]
+        return arena
+
+    @classmethod
+    def at(cls, process: int, handle: int) -> Arena:
+        """The arena that another process of this user made. Errors: OSError."""
+        buffer = np.frombuffer(mapped(process, handle), np.uint8)
+        return cls(Shape(*buffer[: 8 * HEADER].view(np.int64)[: len(Shape._fields)].tolist()), buffer)
+
+    @cached_property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Views of the buffer by name."""
+        place, found = 8 * HEADER, {}
+        for name, (shape, kind) in self.shape.arrays().items():
+            n = prod(shape) * np.dtype(kind).itemsize
+            found[name] = self.buffer[place : place + n].view(kind).reshape(shape)
+            place += _size(shape, kind)
+        return found
+
+    @cached_property
+    def clues(self) -> Clues:
+        """The puzzle as kernels read it."""
+        views = [array.view() for array in self.given or (self.arrays[name] for name in Clues._fields)]
+        for view in views:
+            view.flags.writeable = False  # one compiled version, whoever made the arrays
+        return Clues(*views)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """What changes while it is solved."""
+        return Lanes(*(self.arrays[name] for name in Lanes._fields))
+
+    def close(self) -> None:
+        """No other process will find it any more; memory is freed with the last view."""
+        if self.handle >= 0:
+            os.close(self.handle)
+            self.handle = -1
+
+
+def shape_of(clues: Clues, place: int, scratch: int, n_workers: int, shared: bool) -> Shape:
+    """The shape of the arena that `Arena.of` would make."""
+    blocks = int(clues.blocks[clues.lines[place + 1]] - clues.blocks[clues.lines[place]])
+    size = int(clues.heights[place]), int(clues.widths[place]), int(clues.n_colours[place])
+    return Shape(*size, blocks, scratch, n_workers, int(blocks <= MOST_REMEMBERED), int(shared))
+
+
+def can_share() -> bool:
+    """True where processes can map each other's anonymous files."""
+    return sys.platform == "linux"
+
+
+def mapped(process: int, handle: int) -> mmap.mmap:
+    """The whole of an anonymous file of another process of this user. Errors: OSError."""
+    file = os.open(f"/proc/{process}/fd/{handle}", os.O_RDWR)
+    try:
+        return mmap.mmap(file, 0)
+    finally:
+        os.close(file)
+
+
+class Desk:
+    """The work arrays of one worker for one arena; pages that are never touched cost nothing."""
+
+    def __init__(self, arena: Arena, worker: int) -> None:
+        self.arena, self.worker = arena, worker
+        shape = arena.shape
+        cells = shape.height * shape.width
+        longest = max(shape.row_words, shape.column_words)
+        line_words = shape.row_words + shape.column_words
+        self.words = np.zeros(DIRTY + 2 * line_words + shape.scratch + shape.planes * longest + 2, np.uint64)
+        tables = int(sizes.table_numbers(shape.planes, np.array(shape.n_lines), shape.n_blocks))
+        self.numbers = np.zeros(LINES + shape.n_lines + 3 * cells + tables, np.int64)
+        introduce(*arena.clues, shape.scratch, self.numbers)
+
+    def serve(self, most: int) -> int:
+        """Do at most so many jobs; how many there were."""
+        shape = self.arena.shape
+        return int(
+            serve(
+                *self.arena.clues, shape.scratch, self.arena.lanes, self.words, self.numbers, self.worker, most,
+                bool(shape.remember),
+            )
+        )  # fmt: skip
