@@ -30,13 +30,14 @@ class Outcome(StrEnum):
     TIMEOUT = "timeout"  # the time for one puzzle ran out
     INVALID = "invalid"  # the text is not a puzzle
     CRASHED = "crashed"  # it brought its worker down twice
+    WRONG = "wrong"  # an external solver shows an answer that breaks the rules, or contradicts itself
 
 
 OUTCOMES = tuple(Outcome)
 
-STAGES = ("read", "line", "probe", "search", "sat", "table")
+STAGES = ("read", "line", "probe", "search", "sat", "table", "external")
 """Names of the stages that can decide, by code; `read` stands for sums and lengths that cannot fit, `table` for values
-that are computed once and looked up for every game."""
+that are computed once and looked up for every game, `external` for another program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ Small = Annotated[int, "int32"]
 Flag = Annotated[bool, "bool"]
 Seconds = Annotated[float, "float32"]
 Mebibytes = Annotated[float, "float32"]
+Plain = Annotated[float, "float32"]
 Moment = Annotated[datetime, "timestamp"]
 
 
@@ -139,6 +141,13 @@ class Attempt:
     guesses of the search; n_depth: most of them at a time; n_conflicts: dead ends of probes, search and SAT solver.
     answer: rows joined by `/`, `.` for background, `#` for black, letters for inks (`puzzle.letter`).
     metadata: a JSON object as the file has it.
+    repeats: times that it was solved; then the other columns tell of the first time, and median_s, least_s, spread_s
+    (longest less shortest) of all; 0 where it was solved once.
+    chunk: puzzles that were solved and timed together, numbered in each process; chunk_s, chunk_cpu_s, preempted (times
+    that another process took the core away) and load (of the host, the average of a minute) are of the chunk;
+    chunk_mib: most memory of the process since it began with the chunks that it was given in one go.
+    core: the core that the worker was bound to, -1 for none; calibration_s: see `engine.trust`, 0 if not measured.
+    started, clock_us: when it was begun, by the wall clock and by the host's clock that nobody sets.
     """
 
     run: Label
@@ -171,14 +180,28 @@ class Attempt:
     sat_s: Seconds
     check_s: Seconds
     solve_s: Seconds
+    repeats: Small
+    median_s: Seconds
+    least_s: Seconds
+    spread_s: Seconds
     queue_s: Seconds
     cpu_s: Seconds
     peak_mib: Mebibytes
+    chunk: Small
+    chunk_s: Seconds
+    chunk_cpu_s: Seconds
+    chunk_mib: Mebibytes
+    preempted: Small
+    load: Plain
+    core: Small
+    calibration_s: Seconds
+    solver: Label
     engine: Label
     host: Label
     worker: Label
     version: Label
     started: Moment
+    clock_us: Count
     answer: Text
     second_answer: Text
     metadata: Text
@@ -187,6 +210,13 @@ class Attempt:
 
 
 COLUMNS = tuple(f.name for f in fields(Attempt))
+
+OF_THE_RUN = (
+    *("run", "solver", "engine", "host", "worker", "version", "started", "clock_us", "queue_s", "cpu_s", "peak_mib"),
+    *("repeats", "median_s", "least_s", "spread_s", "chunk", "chunk_s", "chunk_cpu_s", "chunk_mib", "preempted"),
+    *("load", "core", "calibration_s"),
+)
+"""Columns that say how a puzzle was tried among others, and nothing of a puzzle tried by itself."""
 
 
 def schema(metadata: dict[str, str] | None = None) -> pa.Schema:

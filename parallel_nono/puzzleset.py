@@ -122,7 +122,7 @@ class SetBuilder:
         self.widths: list[int] = []
         self.n_colours: list[int] = []
         self.palettes: list[list[dict[str, Any]] | None] = []
-        self.goals: list[list[int] | None] = []
+        self.goals: list[Sequence[int] | np.ndarray | None] = []
         self.metadata: list[str] = []
         self.warnings: list[str] = []
         self.errors: list[str] = []
@@ -184,6 +184,12 @@ class SetBuilder:
         self.counts.append(counts)
         self.lengths.append(lengths)
         self.colours.append(np.ones(len(lengths), np.uint16))
+
+    def set_colours(self, palette: Palette, colours: np.ndarray) -> None:
+        """The last puzzle has this palette; colours  uint16, of its blocks."""
+        self.palettes[-1] = [colour._asdict() for colour in palette]
+        self.n_colours[-1] = len(palette)
+        self.colours[-1] = colours
 
     def _add_facts(self, name: str, source: str, index: int, height: int, width: int, n_colours: int) -> None:
         self.names.append(name)
@@ -259,23 +265,35 @@ def puzzle_at(batch: pa.RecordBatch, place: int) -> Puzzle:
         for lengths, colours in zip(row["lengths"], row["colours"], strict=True)
     ]
     height, width = row["height"], row["width"]
-    palette: Palette = BLACK_AND_WHITE
-    if row.get("palette"):
-        palette = tuple(Colour(**colour) for colour in row["palette"])
-    elif row["n_colours"] != 2:
-        palette = plain_palette(row["n_colours"])
+    name, source, metadata, palette = _facts_of(row)
     goal = row.get("goal")
     return Puzzle(
         tuple(clues[:height]),
         tuple(clues[height:]),
         palette,
-        row["name"],
-        row["source"],
+        name,
+        source,
         row["index"],
-        tuple(json.loads(row["metadata"]).items()) if row["metadata"] else (),
+        metadata,
         None if goal is None else tuple(tuple(goal[r * width : (r + 1) * width]) for r in range(height)),
         tuple(row["warnings"].split("; ")) if row["warnings"] else (),
     )
+
+
+def facts_at(batch: pa.RecordBatch, place: int) -> tuple[str, str, tuple[tuple[str, str], ...], Palette]:
+    """Name, source, metadata and palette of the puzzle in row `place` of a set."""
+    columns = [name for name in ("name", "source", "metadata", "n_colours", "palette") if name in batch.schema.names]
+    return _facts_of(batch.select(columns).slice(place, 1).to_pylist()[0])
+
+
+def _facts_of(row: dict[str, Any]) -> tuple[str, str, tuple[tuple[str, str], ...], Palette]:
+    palette: Palette = BLACK_AND_WHITE
+    if row.get("palette"):
+        palette = tuple(Colour(**colour) for colour in row["palette"])
+    elif row["n_colours"] != 2:
+        palette = plain_palette(row["n_colours"])
+    metadata = tuple(json.loads(row["metadata"]).items()) if row["metadata"] else ()
+    return row["name"], row["source"], metadata, palette
 
 
 def plain_palette(n_colours: int) -> Palette:

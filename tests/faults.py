@@ -7,6 +7,7 @@ A puzzle is a line: `7` is solved (answer 14); others are words:
     hang                   hears nothing: sleeps for an hour
     endless                runs until told to stop
     slow:SECONDS           takes so long, or `timeout` when the limit is less
+    eat:MEBIBYTES          takes so much memory, holds it for ten seconds, is solved
     raise                  a fault of the solver
     wrong                  an answer that the checker rejects
     broken                 can't be read
@@ -37,7 +38,7 @@ def read(texts: list[tuple[str, bytes]]) -> pa.RecordBatch:
         if data.startswith(b"die while reading"):
             os.kill(os.getpid(), signal.SIGKILL)
         for index, word in enumerate(data.decode().split(), start=1):
-            known = word.isdecimal() or word.startswith(("slow:", "kill-once:")) or word in WORDS
+            known = word.isdecimal() or word.startswith(("slow:", "kill-once:", "eat:")) or word in WORDS
             rows.append(
                 {
                     "name": word,
@@ -95,6 +96,9 @@ def _one(word: str, limits: Limits, abort: np.ndarray) -> str:
         os._exit(3)
     if word == "hang":
         time.sleep(3600)
+    if word.startswith("eat:"):
+        held = np.ones(int(word[4:]) << 17)  # written to, so that it is really taken
+        time.sleep(10 * held[-1])
     if word == "raise":
         raise IndexError("out of range, on purpose")
     if word == "endless" or word.startswith("slow:"):

@@ -204,6 +204,15 @@ def test_a_signal_while_ray_starts_leaves_no_process(tmp_path: Path) -> None:
     assert all_gone(children)
 
 
+def test_what_waits_behind_a_long_puzzle_goes_to_a_worker_that_has_nothing(tmp_path: Path) -> None:
+    texts = [(f"s{n}", f"slow:{seconds}") for n, seconds in enumerate((9, 0.3, 0.5, 0.2))]
+    rows = finish(start(tmp_path, texts=texts, seconds=30.0))["rows"]
+    assert [row["outcome"] for row in rows] == ["unique"] * 4
+    assert rows[-1]["name"] == "slow:9"
+    assert len({row["worker"] for row in rows[:-1]} - {rows[-1]["worker"]}) == 1
+    assert rows[-1]["worker"] not in {row["worker"] for row in rows[:-1]}
+
+
 def test_auto_hands_over_to_ray_when_much_is_left(tmp_path: Path) -> None:
     texts = [(f"s{n}", " ".join(["slow:0.02"] * 20)) for n in range(200)]
     answer = finish(start(tmp_path, texts=texts, engine="auto"))

@@ -19,7 +19,7 @@ from parallel_nono.attempt import OUTCOMES, STAGES, Limits
 from parallel_nono.check import check
 from parallel_nono.formats.containers import sources
 from parallel_nono.formats.files import read
-from parallel_nono.generate import GENERATORS, generate, generate_set, write_manifest
+from parallel_nono.generate import GENERATORS, generate, generate_set, many, write_manifest
 from parallel_nono.generate.fields import box_sum, brightest
 from parallel_nono.generate.manifest import puzzles_of_files, texts_of
 from parallel_nono.generate.many import lines_of
@@ -142,11 +142,15 @@ def test_a_set_has_the_clues_of_its_pictures_and_begins_with_the_single_puzzle(
 
 @given(st.integers(0, 5), st.integers(1, 7), st.integers(1, 7), st.integers(0, 1 << 30))
 def test_lines_of_many_pictures_are_their_runs(count: int, height: int, width: int, seed: int) -> None:
-    cells = np.random.default_rng(seed).integers(0, 2, (count, height, width), np.uint8)
-    counts, lengths = lines_of(cells)
+    cells = np.random.default_rng(seed).integers(0, 2 + seed % 3, (count, height, width), np.uint8)
+    with pytest.MonkeyPatch.context() as patch:
+        if seed % 2:
+            patch.setattr(many, "_MOST_CELLS", seed % 100)  # a few lines at a time, as in huge pictures
+        counts, lengths, colours = lines_of(cells)
     clues = [runs(line) for picture in cells.tolist() for line in (*picture, *zip(*picture, strict=True))]
     assert counts.tolist() == [len(clue) for clue in clues]
     assert lengths.tolist() == [block.length for clue in clues for block in clue]
+    assert colours.tolist() == [block.colour for clue in clues for block in clue]
 
 
 def test_sets_of_other_seeds_go_on_counting() -> None:

@@ -23,12 +23,12 @@ from rich.console import Console
 
 from parallel_nono.attempt import COLUMNS, SCHEMA_VERSION, schema
 from parallel_nono.engine import engine
+from parallel_nono.engine.facts import machine, versions
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.local import Crew
 from parallel_nono.engine.work import Work
 from parallel_nono.kinds import kind
 from parallel_nono.report import parquet
-from parallel_nono.report.facts import machine, versions
 from parallel_nono.report.parquet import Keys, OutputError, Writer, batches, export, parts, read_facts, sessions
 from parallel_nono.report.summary import HEAVIEST, Summary, duration, render
 

@@ -69,7 +69,7 @@ def test_every_file_has_its_row_and_the_summary_says_so(folder: Path, tmp_path: 
     assert "out  4 puzzles in" in done.stdout
     for text in ("unique", "multiple", "contradiction", "invalid", "1 file:", "README.md", "out/rows/*.parquet"):
         assert text in done.stdout
-    assert pnono("report", "out", cwd=tmp_path).stdout == done.stdout
+    assert pnono("report", "out", cwd=tmp_path).stdout.startswith(done.stdout)
 
 
 def test_the_summary_shows_the_first_messages_and_no_control_characters(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from ..puzzle import InvalidPuzzle
 from ..start import prepare
 from .check import check
 from .cnf import cnf
+from .compare import compare
+from .compact import compact
 from .config import COMMON, load
 from .convert import convert
 from .draw import draw
@@ -29,7 +31,10 @@ from .lint import lint
 from .packs import pack, unpack
 from .report import report
 from .run import run
+from .serve import serve
 from .solve import solve
+from .watch import watch
+from .web import web
 
 EXIT_CODES = "\n".join(f"{code:>5}  {meaning}" for code, meaning in MEANINGS.items())
 
@@ -134,6 +139,8 @@ def pnono(
 for _command in (
     run,
     report,
+    compare,
+    compact,
     solve,
     line,
     check,
@@ -147,8 +154,11 @@ for _command in (
     lint,
     cnf,
     fetch,
+    serve,
+    watch,
 ):
     app.command()(_command)
+app.add_typer(web, name="web")
 
 
 def command() -> Any:
@@ -158,7 +168,8 @@ def command() -> Any:
     for option in common:
         option.expose_value = False
     for one in group.commands.values():  # type: ignore[attr-defined]
-        one.params += common
+        for inner in (one, *getattr(one, "commands", {}).values()):
+            inner.params += common
     return group
 
 
@@ -185,4 +196,16 @@ def main(arguments: list[str] | None = None) -> None:
         code = Code.USAGE
     except KeyboardInterrupt:  # before the command began
         code = Code.INTERRUPTED
+    _leave_abandoned(code or 0)
     sys.exit(code or 0)
+
+
+def _leave_abandoned(code: int) -> None:
+    """End the process at once if an engine said so, and the processes that it started."""
+    engines = sys.modules.get("parallel_nono.engine")
+    if engines is not None and engines.ABANDONED:
+        from .run import leave
+
+        sys.stdout.flush()
+        sys.stderr.flush()
+        leave(code)

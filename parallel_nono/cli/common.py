@@ -28,7 +28,28 @@ class When(StrEnum):
     NEVER = "never"
 
 
+class Device(StrEnum):
+    """What settles lines in lines mode."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
 Colours = Annotated[When, typer.Option("--colour", "--color", help="Colours in the terminal; auto respects NO_COLOR.")]
+
+
+class Order(StrEnum):
+    """In which order lines are visited."""
+
+    SWEEP = "sweep"
+    ROUNDS = "rounds"
+
+
+OrderName = Annotated[
+    Order,
+    typer.Option("--order", help="With --mode lines. rounds: rows and columns at once, visits as they are published."),
+]
+DeviceName = Annotated[Device, typer.Option("--device", help="What settles lines in lines mode.")]
 FormatName = Annotated[
     str, typer.Option("--format", metavar="NAME", help="Format of the input (see `pnono formats`); else recognised.")
 ]
@@ -42,6 +63,14 @@ Memory = Annotated[
     int, typer.Option(min=16, metavar="MIB", help="Most memory of a SAT solver; what needs more is `stalled`.")
 ]
 Number = Annotated[int, typer.Option(min=0, help="Only this puzzle of its file, from 1; 0 takes all.")]
+
+
+def check_mode(is_lines: bool, device: Device, order: Order) -> None:
+    """Errors: Failure where something is asked for that only lines mode has."""
+    if not is_lines and device is not Device.CPU:
+        raise Failure(Code.USAGE, f"--device {device.value}: expected --mode lines")
+    if not is_lines and order is not Order.SWEEP:
+        raise Failure(Code.USAGE, f"--order {order.value}: expected --mode lines")
 
 
 def parse_plan(name: str) -> Plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,9 @@ from .common import complain, counted, known_format, patiently, puzzles, say
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
-    from ..formats import Format
+    import pyarrow as pa
+
+    from ..formats import Content, Format
     from ..puzzle import InvalidPuzzle, Puzzle
 
 STDOUT = "-"
@@ -61,18 +63,53 @@ def write(found: Iterator[Puzzle | InvalidPuzzle], out: str, to: str, force: boo
     to     the name of a format; "": as `out` ends.
     force  write puzzles without exactly one answer to a format that stands for the answer.
     """
-    form = _format_to_write(out, to)
+    form = format_to_write(out, to)
     if form.unique or form.picture:
         found = _answered(found, form, force)
-    folder = out.endswith(os.sep) or os.path.isdir(out)
-    written, refused = _into_folder(found, Path(out), form) if folder else _into_file(found, out, form)
+    written, refused = _into_folder(found, Path(out), form) if is_folder(out) else _into_file(found, out, form)
+    _conclude(written, refused, out, form)
+
+
+def write_sets(sets: Iterable[pa.RecordBatch], out: str, form: Format) -> None:
+    """Write sets to one file in a format that has `write_sets`: no object is made for a block. Ends as `write`.
+
+    sets  with all columns; rows that are errors are named and left out.
+    """
+    import pyarrow.compute as pc
+
+    assert form.write_sets is not None
+    errors: list[str] = []
+    n_rows = 0
+
+    def sound() -> Iterator[pa.RecordBatch]:
+        nonlocal n_rows
+        for batch in sets:
+            for message in filter(None, batch.column("error").to_pylist()):
+                complain(message)
+                errors.append(message)
+            n_rows += batch.num_rows
+            yield batch.filter(pc.equal(batch.column("error"), ""))
+
+    text = form.write_sets(sound())
+    if n_rows > len(errors):
+        _put(text, out)
+    _conclude(n_rows - len(errors), len(errors), out, form)
+
+
+def is_folder(out: str) -> bool:
+    """Whether each puzzle gets a file of its own."""
+    return out.endswith(os.sep) or os.path.isdir(out)
+
+
+def _conclude(written: int, refused: int, out: str, form: Format) -> None:
+    """Say what was written; end the command if something was not. Errors: typer.Exit."""
     if written and out != STDOUT:
         say(f"{counted(written, 'puzzle')} in {out}, format {form.name}")
     if refused:
         raise typer.Exit(Code.INVALID)
 
 
-def _format_to_write(out: str, to: str) -> Format:
+def format_to_write(out: str, to: str) -> Format:
     from ..formats import FORMATS, format_of_extension
 
     form = known_format(to, "--to") if to else format_of_extension(out)
@@ -105,7 +142,6 @@ def _answered(found: Iterator[Puzzle | InvalidPuzzle], form: Format, force: bool
 
 def _into_file(found: Iterator[Puzzle | InvalidPuzzle], out: str, form: Format) -> tuple[int, int]:
     """(puzzles written, puzzles that could not be read)."""
-    from ..formats import encoded
     from ..puzzle import InvalidPuzzle, Puzzle
 
     assert form.write is not None
@@ -116,12 +152,17 @@ def _into_file(found: Iterator[Puzzle | InvalidPuzzle], out: str, form: Format) 
         complain(error)
     if not whole:
         return 0, len(broken)
-    content = form.write(whole)
+    _put(form.write(whole), out)
+    return len(whole), len(broken)
+
+
+def _put(content: Content, out: str) -> None:
+    from ..formats import encoded
+
     if out == STDOUT:
         typer.echo(content, nl=False)
     else:
         save(Path(out), encoded(content))
-    return len(whole), len(broken)
 
 
 def _into_folder(found: Iterator[Puzzle | InvalidPuzzle], folder: Path, form: Format) -> tuple[int, int]:

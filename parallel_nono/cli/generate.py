@@ -14,7 +14,12 @@ from .exits import Code, Failure, writing
 from .kinds import generate_kind
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ..puzzle import Puzzle
+
+MOST_DRAWN = 1 << 22
+"""Cells of a puzzle that is made as an object and keeps its picture as its goal."""
 
 
 def generate(
@@ -27,6 +32,9 @@ def generate(
     option: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the kind; may be repeated.")
     ] = None,
+    bulk: Annotated[
+        bool, typer.Option("--bulk", help="Into a packed set: thousands from each seed at once, without goals.")
+    ] = False,
     to: Annotated[str, typer.Option(metavar="NAME", help="Format; else by the ending of OUT, or non.")] = "",
     manifest: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="Make every file that this TOML file lists.")
@@ -38,12 +46,15 @@ def generate(
     """Make puzzles from seeds: the same command gives the same bytes on every machine.
 
     They have the picture that they were drawn from as their goal where the format can keep it; it need not be the
-    only answer.
+    only answer. Puzzles of more than four million cells come without it, as .non or as a packed set (.parquet).
+    --bulk draws 4,096 puzzles from every seed, fifty times faster: a million in a minute, other ones than without.
 
     \b
     pnono generate
     pnono generate blobs blobs.non --height 15 --width 15 --seed 7
     pnono generate noise noise.sgt --count 100 --set density=60
+    pnono generate blobs huge.parquet --height 20000 --width 20000 --set density=70 --set radius=40
+    pnono generate blobs million.parquet --count 1000000 --height 10 --width 10 --bulk
     pnono generate strikeout games.strikeout --count 5000 --width 40 --set crossed=30
     pnono generate --manifest datasets/manifest.toml --out datasets
 
@@ -65,13 +76,78 @@ def generate(
         say(f"{counted(len(written), 'file')} in {folder}")
     elif not kind:
         _list_kinds()
+    elif bulk:
+        _generate_bulk(kind, height, width, range(seed, seed + count), _numbers(option or []), out)
     elif kind in KINDS:
         generate_kind(kind, out, range(seed, seed + count), height, width, option or [])
     else:
-        from .convert import STDOUT, write
+        _generate(kind, height, width, range(seed, seed + count), _numbers(option or []), out, to)
 
-        made = _puzzles(kind, height, width, range(seed, seed + count), _numbers(option or []))
-        write(iter(made), out, to or ("non" if out == STDOUT else ""))
+
+def _generate(kind: str, height: int, width: int, seeds: range, options: dict[str, int], out: str, to: str) -> None:
+    from .convert import STDOUT, format_to_write, is_folder, write, write_sets
+
+    if out.endswith(".parquet") and not to:
+        from ..formats.packed import write_packed
+
+        with writing(out):
+            packed = write_packed(out, _sets(kind, height, width, seeds, options))
+        say(f"{counted(packed, 'puzzle')} in {out}")
+        return
+    to = to or ("non" if out == STDOUT else "")
+    if height * width <= MOST_DRAWN:
+        write(_puzzles(kind, height, width, seeds, options), out, to)
+        return
+    form = format_to_write(out, to)
+    if form.write_sets is None or is_folder(out):
+        raise Failure(
+            Code.USAGE,
+            f"{out}: expected one .non file or a packed set (.parquet) for puzzles of more than {MOST_DRAWN:,} cells, "
+            f"found {form.name}{' in a folder' if is_folder(out) else ''}",
+        )
+    write_sets(_sets(kind, height, width, seeds, options), out, form)
+
+
+def _generate_bulk(kind: str, height: int, width: int, seeds: range, options: dict[str, int], out: str) -> None:
+    """A packed set of `len(seeds)` puzzles; every row group has a seed of its own, from the first of `seeds` on."""
+    from ..formats.packed import ROW_GROUP, write_packed
+    from ..generate import generate_set
+    from ..puzzle import InvalidPuzzle
+
+    if not out.endswith(".parquet"):
+        raise Failure(Code.USAGE, f"--bulk: expected a packed set (.parquet), found {out}")
+    starts = range(0, len(seeds), ROW_GROUP)
+    try:
+        with writing(out):
+            packed = write_packed(
+                out,
+                (
+                    generate_set(
+                        kind, min(ROW_GROUP, len(seeds) - start), height, width, seeds.start + n, start + 1, **options
+                    )
+                    for n, start in enumerate(starts)
+                ),
+            )
+    except InvalidPuzzle as error:
+        raise Failure(Code.USAGE, str(error)) from error
+    say(f"{counted(packed, 'puzzle')} in {out}")
+
+
+def _sets(kind: str, height: int, width: int, seeds: range, options: dict[str, int]) -> Iterator[pa.RecordBatch]:
+    """The puzzles as sets; huge ones without goals."""
+    from ..generate import generate_huge
+    from ..puzzle import InvalidPuzzle
+    from ..puzzleset import set_of
+
+    if height * width <= MOST_DRAWN:
+        for puzzle in _puzzles(kind, height, width, seeds, options):
+            yield set_of([puzzle])
+        return
+    for index, seed in enumerate(seeds, start=1):
+        try:
+            yield generate_huge(kind, height, width, seed, index, **options)
+        except InvalidPuzzle as error:
+            raise Failure(Code.USAGE, str(error)) from error
 
 
 def _puzzles(kind: str, height: int, width: int, seeds: range, options: dict[str, int]) -> Iterator[Puzzle]:

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from ..engine.work import Work
     from ..kinds import Kind
 
-LEFT_OUT = ("run", "engine", "host", "worker", "version", "started", "queue_s", "cpu_s", "peak_mib")
-"""Columns that say nothing about a puzzle tried by itself."""
-
 CODES = {
     "unique": Code.FINE,
     "solved": Code.FINE,
@@ -35,6 +32,7 @@ CODES = {
 
 def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bool) -> Code:
     """Show what becomes of the puzzles of a source, or of its `number`th; the highest exit code."""
+    from ..attempt import OF_THE_RUN
     from ..engine.work import RejectedAnswer, Work
 
     say_if_compiling()
@@ -50,7 +48,8 @@ def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bo
             raise Failure(Code.BUG, f"{error}; please report it with the puzzle") from error
         code = max(code, CODES.get(row["outcome"], Code.UNDECIDED))
         if as_json:
-            print(json.dumps({name: value for name, value in row.items() if name not in LEFT_OUT}, ensure_ascii=False))
+            facts = {name: value for name, value in row.items() if name not in OF_THE_RUN}
+            print(json.dumps(facts, ensure_ascii=False))
         elif row["outcome"] in ("invalid", "crashed"):
             complain(row["error"])
         else:
@@ -69,12 +68,10 @@ def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bo
 
 def _puzzles(work: Work, source: str) -> Iterator[pa.RecordBatch]:
     """Chunks of one puzzle."""
-    import pyarrow as pa
-
     from ..engine.inputs import Inputs
 
     for piece in Inputs([source], work):
-        chunk = piece if isinstance(piece, pa.RecordBatch) else work.kind.read([piece])
+        chunk: pa.RecordBatch = work.kind.read([piece]) if isinstance(piece, tuple) else piece
         yield from (chunk.slice(place, 1) for place in range(chunk.num_rows))
 
 

@@ -57,7 +57,8 @@ def line(
     if settled is None:
         typer.echo(IMPOSSIBLE)
         raise typer.Exit(Code.NO)
-    typer.echo("".join(_cell_text(cell, coloured, n_colours) for cell in settled))
+    texts = {cell: _cell_text(cell, coloured, n_colours) for cell in set(settled)}
+    typer.echo("".join(map(texts.__getitem__, settled)))
 
 
 def _clue(text: str) -> tuple[Clue, bool]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .common import FormatName, complain, counted, known_format, puzzles, say
-from .convert import write
+from .convert import format_to_write, is_folder, write, write_sets
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
@@ -20,36 +19,67 @@ if TYPE_CHECKING:
 
 
 def pack(
-    paths: Annotated[list[str], typer.Argument(metavar="IN...", help="Files, folders, archives, globs, or -.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The packed set, a Parquet file.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="IN...", help="Files, folders, archives, globs, addresses, or -.")
+    ],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The packed set, a Parquet file, here or s3://... .")],
+    shards: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Files to share it out to: OUT-00000-of-00004.parquet and so on.")
+    ] = 1,
     format_name: FormatName = "",
 ) -> None:
     """Pack puzzles of any formats into one set, a Parquet file that `pnono run` reads without parsing.
 
     Clues, palettes, goals, names and metadata are kept. A puzzle that can't be read is kept too, as a row with its
-    error: a run over the set shows the same rows as a run over IN.
+    error: a run over the set shows the same rows as a run over IN. IN and OUT may lie where pyarrow or fsspec finds
+    them (file, s3, gs, abfs, hdfs and others), with the keys of the environment.
 
     \b
     pnono pack datasets/ all.parquet
     pnono run --workers 8 all.parquet
+    pnono pack texts.zip s3://bucket/sets/all.parquet --shards 16
+    pnono run --workers 64 s3://bucket/sets/
 
     \b
     Exit codes: 0 packed; 3 packed, but a puzzle can't be read; 74 OUT can't be written.
     """
-    from ..formats.packed import write_packed
+    from ..formats.packed import shard_paths, write_packed
 
     if format_name:
         known_format(format_name, "--format")
-    if any(os.path.exists(path) and out.exists() and os.path.samefile(path, out) for path in paths):
-        raise Failure(Code.USAGE, f"expected OUT to be another file than IN, found {out} twice")
-    if out.exists() and not out.is_file():
-        raise Failure(Code.UNWRITABLE, f"{out}: expected an ordinary file, found something else")
+    files = shard_paths(out, shards)
+    for file in files:
+        _check_out(file, paths)
     errors: list[str] = []
     with writing(out):
-        packed = write_packed(out, _batches(paths, format_name, errors))
-    say(f"{counted(packed, 'puzzle')} in {out}" + (f", {len(errors):,} of them unreadable" if errors else ""))
+        packed = write_packed(out, _batches(paths, format_name, errors), shards=shards)
+    where = out if shards == 1 else f"{shards} files, {files[0]} the first"
+    say(f"{counted(packed, 'puzzle')} in {where}" + (f", {len(errors):,} of them unreadable" if errors else ""))
     if errors:
         raise typer.Exit(Code.INVALID)
+
+
+def _check_out(out: str, paths: list[str]) -> None:
+    """Errors: Failure where OUT can't be written, or would be read while it is written."""
+    from ..formats.remote import is_remote, located
+    from ..puzzle import InvalidPuzzle
+
+    if is_remote(out):
+        try:
+            located(out)
+        except InvalidPuzzle as error:
+            raise Failure(Code.UNWRITABLE, str(error)) from error
+        twice = out in paths
+    elif "://" in out:
+        raise Failure(Code.USAGE, f"expected a file, or an address like s3://BUCKET/NAME, found {out}")
+    elif os.path.exists(out):
+        if not os.path.isfile(out):
+            raise Failure(Code.UNWRITABLE, f"{out}: expected an ordinary file, found something else")
+        twice = any(os.path.exists(path) and os.path.samefile(path, out) for path in paths)
+    else:
+        return
+    if twice:
+        raise Failure(Code.USAGE, f"expected OUT to be another file than IN, found {out} twice")
 
 
 def unpack(
@@ -69,7 +99,13 @@ def unpack(
     Exit codes: 0 all written; 3 a puzzle was packed as unreadable, or the format can't carry it;
     74 OUT can't be written.
     """
-    write(puzzles(source), out, to)
+    from ..formats.containers import sources
+
+    form = format_to_write(out, to)
+    if form.write_sets is None or is_folder(out):
+        write(puzzles(source), out, to)
+    else:
+        write_sets((batch for found in sources([source]) for batch in sets(found, "")), out, form)
 
 
 def _batches(paths: list[str], format_name: str, errors: list[str]) -> Iterator[pa.RecordBatch]:

@@ -1,38 +1,130 @@
-"""`pnono report`: the summary of a run again, from its parts alone."""
+"""`pnono report`: what a run found, from its parts alone: as text, Markdown, CSV, JSON or a page to look at."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .exits import Code, Failure
-from .run import RowFormat, show
+from .exits import Code, Failure, writing
+from .run import show
+
+if TYPE_CHECKING:
+    from ..report.tables import Table
+
+
+class ReportFormat(StrEnum):
+    """How a report is printed."""
+
+    TEXT = "text"
+    MD = "md"
+    CSV = "csv"
+    JSON = "json"
+
+
+class RowExport(StrEnum):
+    """Formats of the rows besides Parquet."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the results, as `pnono run` printed it.")]
+Format = Annotated[ReportFormat, typer.Option("--format", help="How to print it.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page to look at, one file.")]
 
 
 def report(
-    out: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the results, as `pnono run` printed it.")],
-    row_format: Annotated[
-        RowFormat, typer.Option("--format", help="Also write RUN/rows.csv or RUN/rows.jsonl.")
-    ] = RowFormat.PARQUET,
+    out: Run,
+    html: Html = None,
+    form: Format = ReportFormat.TEXT,
+    top: Annotated[int, typer.Option(min=1, max=10_000, metavar="N", help="So many of the heaviest puzzles.")] = 10,
+    rows: Annotated[
+        RowExport | None, typer.Option("--rows", help="Also write all rows: RUN/rows.csv or RUN/rows.jsonl.")
+    ] = None,
 ) -> None:
-    """Print the summary of a run again: outcomes, stages, times, the heaviest puzzles.
+    """Report what a run found: outcomes, times, the heaviest puzzles, folders, sizes, difficulty, workers.
 
     Made from the Parquet parts alone, so it works for a run that is under way, was interrupted, or was copied here.
+    The page of --html is one file that opens from disk and needs no network: a table of all puzzles to sort and to
+    search, with pictures, plots, and who worked when.
 
     \b
     pnono report runs/first
-    pnono report runs/first --format jsonl
+    pnono report runs/first --html first.html
+    pnono report runs/first --format json --top 100
+    pnono report runs/first --rows jsonl
     """
-    from ..report.parquet import OutputError, export, read_facts
-    from ..report.summary import Summary
+    with results_at_hand():
+        from ..report.parquet import export, read_facts
+
+        read_facts(out)
+        if rows:
+            export(out, rows.value)
+        if html:
+            from ..report.html import page
+
+            write_page(html, page(out))
+        else:
+            _print(out, form, top)
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write an HTML page, and say so."""
+    with writing(path):
+        path.write_text(text, encoding="utf-8")
+    print(f"{path}: {len(text) / 1e6:,.1f} MB")
+
+
+@contextmanager
+def results_at_hand() -> Iterator[None]:
+    """What is wrong with a folder of results ends the command with one line."""
+    from ..report.parquet import OutputError
 
     try:
-        read_facts(out)
-        if row_format is not RowFormat.PARQUET:
-            export(out, row_format.value)
+        yield
     except OutputError as error:
         raise Failure(Code.UNWRITABLE if error.writing else Code.INVALID, str(error)) from error
-    show(out, Summary.of(out), sys.stdout)
+
+
+def _print(out: Path, form: ReportFormat, top: int) -> None:
+    from ..report.query import run_report
+    from ..report.summary import Summary
+    from ..report.tables import IN_SUMMARY, tables
+
+    found = run_report(out, top)
+    if form is ReportFormat.TEXT:
+        show(out, Summary.of(out, top), sys.stdout)
+        print_text([table for table in tables(found) if table.key not in IN_SUMMARY])
+    else:
+        print_as(form, found.facts.get("run", ""), tables(found), found.as_dict())
+
+
+def print_as(form: ReportFormat, title: str, found: list[Table], plain: dict[str, Any]) -> None:
+    """Tables, or for JSON the plain values, in a format for programs or documents."""
+    from ..report.tables import as_csv, as_markdown
+
+    if form is ReportFormat.JSON:
+        import json
+
+        print(json.dumps(plain, ensure_ascii=False, indent=2))
+    else:
+        sys.stdout.write(as_csv(found) if form is ReportFormat.CSV else as_markdown(title, found))
+
+
+def print_text(found: list[Table]) -> None:
+    """Tables for a terminal."""
+    from rich.console import Console
+
+    from ..report.tables import print_tables
+
+    console = Console(highlight=False)
+    with console.capture() as text:  # rich would end the process with a code of its own if the reader goes away
+        print_tables(console, found)
+    sys.stdout.write(text.get())
+    sys.stdout.flush()

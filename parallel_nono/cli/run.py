@@ -17,9 +17,23 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TextIO
 
 import typer
 
-from .common import KindName, KindOptions, Memory, known_kind, parse_plan, say_if_compiling
+from .common import (
+    Device,
+    DeviceName,
+    KindName,
+    KindOptions,
+    Memory,
+    Order,
+    OrderName,
+    check_mode,
+    complain,
+    known_kind,
+    parse_plan,
+    say_if_compiling,
+)
 from .draw import draw_run
 from .exits import Code, Failure
+from .solvers import Contender, contenders
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +44,7 @@ if TYPE_CHECKING:
     from ..engine.local import Crew
     from ..kinds import Kind
     from ..report.parquet import Writer
+    from ..report.progress import Progress
     from ..report.summary import Summary
 
 
@@ -41,6 +56,14 @@ class EngineName(StrEnum):
     RAY = "ray"
 
 
+class Mode(StrEnum):
+    """What workers share out."""
+
+    AUTO = "auto"
+    PUZZLES = "puzzles"
+    LINES = "lines"
+
+
 class RowFormat(StrEnum):
     """Parquet is always written; the others are one file more."""
 
@@ -50,24 +73,45 @@ class RowFormat(StrEnum):
 
 
 def run(
-    paths: Annotated[list[str], typer.Argument(metavar="PATHS...", help="Files, folders, archives, globs, -.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATHS...", help="Files, folders, archives, globs, s3://... and the like, -.")
+    ],
     workers: Annotated[int, typer.Option(min=1, max=4096, help="Puzzles at a time; may exceed the cores.")] = 1,
     engine: Annotated[EngineName, typer.Option(help="local: threads; ray: processes; auto: Ray if it pays.")] = (
         EngineName.AUTO
     ),
-    address: Annotated[str, typer.Option(metavar="HOST:PORT", help="Use the Ray cluster there.")] = "",
+    mode: Annotated[
+        Mode, typer.Option(help="puzzles: one to each worker; lines: those of one puzzle to all; auto: as it pays.")
+    ] = Mode.AUTO,
+    device: DeviceName = Device.CPU,
+    order: OrderName = Order.SWEEP,
+    address: Annotated[
+        str, typer.Option(metavar="HOST:PORT|auto", help="Use the Ray cluster there; auto: the one of this machine.")
+    ] = "",
     insecure: Annotated[bool, typer.Option("--insecure", help="Use it even without token authentication.")] = False,
+    shared_data: Annotated[
+        bool, typer.Option("--shared-data", help="Workers open PATHS themselves; else their bytes are sent.")
+    ] = False,
     kind: KindName = "",
     option: KindOptions = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the results, else runs/NAME.")] = None,
     name: Annotated[str, typer.Option(help="Name of the run; made of the time and PATHS if not given.")] = "",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in DIR, with the same options.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in DIR, with the same options; begin it if it is new.")
+    ] = False,
     row_format: Annotated[
         RowFormat, typer.Option("--format", help="Besides Parquet, write DIR/rows.csv or DIR/rows.jsonl at the end.")
     ] = RowFormat.PARQUET,
     plan: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Stages to run: a plan by its name, or a TOML file.")
     ] = "default",
+    solver: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Solve with this plan or program (configs/solvers) instead; several: in turn, each into DIR/NAME.",
+        ),
+    ] = None,
     seconds: Annotated[float, typer.Option(min=0.001, help="Time for one puzzle.")] = 60.0,
     memory: Memory = 4096,
     answers: Annotated[int, typer.Option(min=1, help="Stop at this many answers; 1 does not ask if it is unique.")] = 2,
@@ -76,7 +120,19 @@ def run(
     pictures: Annotated[
         bool, typer.Option("--pictures", help="At the end, draw every answer into DIR/pictures/*.png.")
     ] = False,
+    repeat: Annotated[int, typer.Option(min=1, max=1000, help="Solve every puzzle so often; see `median_s`.")] = 1,
+    pin: Annotated[bool, typer.Option("--pin", help="Bind every worker to a core of its own.")] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Time a yardstick on every worker; --pin and --repeat do so too.")
+    ] = False,
+    worker_parts: Annotated[
+        bool,
+        typer.Option("--worker-parts", help="Workers of Ray write their rows into DIR, which all hosts must share."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Also show what each worker is at, here and in `pnono serve`.")
+    ] = False,
 ) -> None:
     """Try every puzzle in PATHS and write one row for each, whatever happens to it.
 
@@ -88,11 +144,16 @@ def run(
     pnono run puzzles.zip extra/*.non --seconds 10 --out runs/first
     pnono run puzzles.zip extra/*.non --seconds 10 --out runs/first --resume
     pnono run set.parquet --engine ray --workers 16 --format csv
+    pnono run huge.parquet --mode lines --workers 8
+    pnono run s3://bucket/sets/ --shared-data --engine ray --address auto --workers 64 --out runs/first
     pnono run games.strikeout --set solver=sorted
+    pnono run set.parquet --workers 2 --repeat 5 --pin
+    pnono run set.parquet --solver default --solver picross-solver --out runs/rivals
 
     \b
     The results are DIR/rows/*.parquet (pyarrow, DuckDB, Polars, pandas read them all at once), DIR/run.json.
-    Exit codes: 0 every puzzle has its row; 3 not one of them could be read; 69 the engine can't work here;
+    Exit codes: 0 every puzzle has its row; 3 not one of them could be read;
+    69 the engine or a program of --solver can't work here;
     70 the checker rejected an answer (our bug; the puzzle is kept in DIR); 74 results can't be written;
     130 Ctrl-C; 143 SIGTERM.
     """
@@ -100,44 +161,83 @@ def run(
 
     if resume and not (out or name):
         raise Failure(Code.USAGE, "--resume: expected --out DIR or --name NAME of the run to go on with")
-    limits = Limits(seconds, answers, count, parse_plan(plan), memory_mib=memory)
+    limits = Limits(seconds, answers, count, parse_plan(plan), order=order.value, memory_mib=memory)
     of_kind = known_kind(kind, paths, option or [])
+    if mode is Mode.LINES and of_kind.name != "nonogram":
+        raise Failure(Code.USAGE, f"--mode lines: expected nonograms, found the kind {of_kind.name}")
+    if pin or repeat > 1:
+        mode = _for_timing(mode, workers if pin and not address else 0)
+    check_mode(mode is Mode.LINES, device, order)
     if pictures:
         _check_pictures(of_kind.name, paths, store_answers)
     name = name or (out.name if out else _name(paths))
     out = out or Path("runs") / name
     stdout = sys.stdout  # as long as Ray is up, sys.stdout is a log file
-    code, summary = _record(
-        Options(
-            paths,
-            of_kind,
-            option or [],
-            workers,
-            engine.value,
-            address,
-            insecure,
-            out,
-            name,
-            resume,
-            limits,
-            store_answers,
-            quiet,
+    tried = contenders(solver or [], plan, of_kind, limits)
+    if mode is Mode.LINES and any(contender.definition for contender in tried):
+        raise Failure(Code.USAGE, "--mode lines: expected one of our plans, found a program of --solver")
+    if len(tried) > 1 and "-" in paths:
+        raise Failure(Code.USAGE, "--solver: expected files, which each solver reads again, found standard input")
+    for contender in tried:
+        several = len(tried) > 1
+        folder = out / contender.name if several else out
+        code, summary = _record(
+            Options(
+                paths,
+                contender.kind,
+                option or [],
+                workers,
+                engine.value,
+                address,
+                insecure,
+                folder,
+                f"{name}-{contender.name}" if several else name,
+                resume and folder.exists(),
+                contender.limits,
+                store_answers,
+                quiet,
+                contender=contender,
+                repeat=repeat,
+                pin=pin,
+                calibrate=calibrate or pin or repeat > 1,
+                live=live,
+                mode=Mode.PUZZLES.value if contender.definition else mode.value,
+                worker_parts=worker_parts,
+                shared_data=shared_data,
+            )
         )
-    )
-    if row_format is not RowFormat.PARQUET and not code:
-        _export(out, row_format.value)
-    if pictures and not code:
-        draw_run(out, paths, limits)
-    if not quiet:
-        show(out, summary, stdout)
-    if code:
-        print(f"pnono: interrupted; go on with: {_hint(out)}", file=sys.stderr, flush=True)
-    elif summary.outcomes().get("invalid", 0) == summary.n_rows:
-        if not summary.n_rows:
-            print(f"pnono: no {summary.noun}s in {' '.join(paths)}", file=sys.stderr, flush=True)
-        code = Code.INVALID
-    if code:
-        raise typer.Exit(code)
+        if row_format is not RowFormat.PARQUET and not code:
+            _export(folder, row_format.value)
+        if pictures and not code:
+            draw_run(folder, paths, limits)
+        if not quiet:
+            show(folder, summary, stdout)
+        if code:
+            print(f"pnono: interrupted; go on with: {_hint(out)}", file=sys.stderr, flush=True)
+        elif summary.outcomes().get("invalid", 0) == summary.n_rows:
+            if not summary.n_rows:
+                print(f"pnono: no {summary.noun}s in {' '.join(paths)}", file=sys.stderr, flush=True)
+            code = Code.INVALID
+        if code:
+            raise typer.Exit(code)
+    if len(tried) > 1 and not quiet:
+        first, *others = (shlex.quote(str(out / contender.name)) for contender in tried)
+        print("", *(f"  pnono compare {first} {other}" for other in others), sep="\n", file=stdout, flush=True)
+
+
+def _for_timing(mode: Mode, pinned: int) -> Mode:
+    """The mode of a run whose times are to be compared: puzzles, each by one worker. Errors: Failure."""
+    from ..engine import EngineError
+    from ..engine.trust import pinnable
+
+    if mode is Mode.LINES:
+        raise Failure(Code.USAGE, "--pin, --repeat: expected --mode puzzles, in which one worker solves a puzzle")
+    try:
+        if pinned > (cores := len(pinnable())):
+            raise Failure(Code.USAGE, f"--pin: expected at most {cores} workers, a core for each, found {pinned}")
+    except EngineError as error:
+        raise Failure(Code.USAGE, str(error)) from error
+    return Mode.PUZZLES
 
 
 def _check_pictures(kind: str, paths: list[str], store_answers: bool) -> None:
@@ -167,10 +267,23 @@ class Options:
     limits: Limits
     store_answers: bool
     quiet: bool
+    contender: Contender | None = None
+    live: bool = False
+    mode: str = "auto"
+    device: str = "cpu"
+    repeat: int = 1
+    pin: bool = False
+    calibrate: bool = False
+    worker_parts: bool = False
+    shared_data: bool = False
 
     def of_rows(self) -> dict[str, Any]:
         """Those that decide the rows; a run is resumed with the same."""
-        settings = {"set": sorted(self.settings)} if self.settings else {}
+        settings: dict[str, Any] = {"set": sorted(self.settings)} if self.settings else {}
+        if self.contender and self.contender.definition:
+            settings["solver"] = self.contender.definition
+        if self.repeat > 1:
+            settings["repeat"] = self.repeat
         return {
             "kind": self.kind.name,
             **settings,
@@ -193,33 +306,55 @@ def _record(options: Options) -> tuple[int, Summary]:
     from datetime import UTC, datetime
 
     from ..engine import EngineError
-    from ..engine import engine as verb
+    from ..engine import rows as made
+    from ..engine.facts import commit, here
     from ..engine.feed import Feed
     from ..engine.inputs import Inputs
     from ..engine.local import Crew
     from ..engine.work import RejectedAnswer, Work
-    from ..report.facts import commit, machine, versions
+    from ..report.compact import upkeep
     from ..report.parquet import Keys, OutputError, Writer
+    from ..report.progress import Progress
     from ..report.summary import Summary
 
     if not options.quiet:
         say_if_compiling(elsewhere=options.kind.compiled if options.engine == "ray" else None)
     started = datetime.now(UTC).isoformat()
-    facts = {"run": options.name, "started": started, **machine(), "versions": versions(), "commit": commit()}
+    facts = {"run": options.name, "started": started, **here(), "commit": commit()}
     facts["noun"] = options.kind.noun
-    crew = Crew(options.workers, options.address, options.insecure)
+    if options.contender and options.contender.facts:
+        facts["solver"] = options.contender.facts
+    crew = Crew(options.workers, options.address, options.insecure, options.device)
+    crew.hosts[platform.node()] = here()
     try:
+        if options.resume:
+            upkeep(options.out)
         with (
             Signals(crew) as signals,
             Writer(options.out, options.of_rows(), facts, platform.node(), options.resume) as writer,
         ):
-            work = Work(options.kind, options.limits, writer.facts["run"], options.store_answers)
-            inputs = Inputs(options.paths, work, Keys(options.out) if options.resume else None)
-            feed = Feed(iter(inputs), options.workers, inputs.unread)
+            label = options.contender.label if options.contender else ""
+            work = Work(
+                options.kind,
+                options.limits,
+                writer.facts["run"],
+                options.store_answers,
+                solver=label,
+                repeat=options.repeat,
+                pin=options.pin,
+                calibrate=options.calibrate,
+                parts=writer.invite() if options.worker_parts else None,
+            )
+            inputs = Inputs(options.paths, work, Keys(options.out) if options.resume else None, options.shared_data)
+            feed = Feed(iter(inputs), options.workers, inputs.unread, work.lease_s)
             summary = Summary.of(options.out) if options.resume else Summary(options.kind.noun)
             writer.session |= {"started": started, "workers": options.workers}
+            writer.hosts = crew.hosts
             try:
-                _write(verb(options.engine)(work, feed, crew), feed, crew, inputs, writer, summary, options.quiet)
+                progress = Progress(options.quiet, crew.told if options.live else None, options.out)
+                _write(
+                    made(options.engine, options.mode, work, feed, crew), feed, crew, inputs, writer, summary, progress
+                )
             except RejectedAnswer as error:
                 path = writer.reject(error.puzzle)
                 raise Failure(Code.BUG, f"{error}; please report it with {path}, which holds the puzzle") from error
@@ -227,6 +362,11 @@ def _record(options: Options) -> tuple[int, Summary]:
         raise Failure(Code.UNWRITABLE if error.writing else Code.USAGE, str(error)) from error
     except EngineError as error:
         raise Failure(Code.UNAVAILABLE, str(error)) from error
+    if not signals.code:
+        try:
+            upkeep(options.out)
+        except OutputError as error:  # the rows are all there
+            complain(error)
     return signals.code, summary
 
 
@@ -237,12 +377,10 @@ def _write(
     inputs: Inputs,
     writer: Writer,
     summary: Summary,
-    quiet: bool,
+    progress: Progress,
 ) -> None:
     """Rows to disk, to the summary and to the screen, until there are no more."""
-    from ..report.progress import Progress
-
-    with closing(batches), Progress(quiet) as progress:  # type: ignore[type-var]
+    with closing(batches), progress:  # type: ignore[type-var]
         for rows in batches:
             writer.session |= {"engine": crew.engine, "why": crew.why}
             writer.session |= {"skipped": inputs.skipped, "n_skipped": inputs.n_skipped}
@@ -325,10 +463,14 @@ class Signals:
             self._end()
 
     def _end(self) -> NoReturn:
-        """Leave now, and no process that we started behind."""
-        import psutil
+        leave(self.code)
 
-        for child in psutil.Process().children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                child.kill()
-        os._exit(self.code)
+
+def leave(code: int) -> NoReturn:
+    """End this process now, and leave no process that it started behind."""
+    import psutil
+
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
+    os._exit(code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +12,17 @@ import typer
 
 from .common import (
     Colours,
+    Device,
+    DeviceName,
     FormatName,
     KindName,
     KindOptions,
     Memory,
     Number,
+    Order,
+    OrderName,
     When,
+    check_mode,
     coloured,
     complain,
     counted,
@@ -34,6 +40,22 @@ from .kinds import solve_kind
 if TYPE_CHECKING:
     from ..attempt import Limits, Result
     from ..puzzle import Grid, Puzzle
+    from ..solve.pipeline import Lines
+
+
+class SolveMode(StrEnum):
+    """What several workers do."""
+
+    RACE = "race"
+    LINES = "lines"
+
+
+class LinesEngine(StrEnum):
+    """What workers of lines mode are."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
 
 COUNTS = {"round": "s", "line": "s", "probe": "s", "branch": "es", "conflict": "s"}
 
@@ -56,8 +78,14 @@ def solve(
     seconds: Annotated[float, typer.Option(min=0.0, help="Time for one puzzle.")] = 60.0,
     memory: Memory = 4096,
     workers: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Solvers that race side by side for a hard puzzle.")
+        int, typer.Option(min=1, metavar="N", help="Solvers that race for a hard puzzle; or see --mode.")
     ] = 1,
+    mode: Annotated[
+        SolveMode, typer.Option(help="lines: the workers share the lines of the puzzle, which is for huge ones.")
+    ] = SolveMode.RACE,
+    engine: Annotated[LinesEngine, typer.Option(help="With --mode lines: threads, or Ray actors.")] = LinesEngine.LOCAL,
+    device: DeviceName = Device.CPU,
+    order: OrderName = Order.SWEEP,
     number: Number = 0,
     format_name: FormatName = "",
     clues: Annotated[bool, typer.Option(help="Show the clues beside the picture, if there is room.")] = True,
@@ -83,6 +111,7 @@ def solve(
     pnono solve hard.non --plan lines-only --seconds 10
     pnono solve vague.non --answers 1000 --answers-to answers.txt
     pnono solve stubborn.non --seconds 3600 --workers 8
+    pnono solve huge.non --mode lines --workers 8
     pnono solve hook.non --picture hook.png
     pnono solve games.strikeout --number 2 --set solver=all
     cat hook.non | pnono solve - --json
@@ -94,25 +123,27 @@ def solve(
     from ..attempt import Limits
     from ..pictures.sheets import sheet_of_result
     from ..puzzle import InvalidPuzzle
-    from ..solve import solve as decide
     from ..solve.plans import racing
+    from ..solve.single import solve_one
 
-    limits = Limits(seconds, answers, count, racing(parse_plan(plan), workers), memory_mib=memory)
+    check_mode(mode is SolveMode.LINES, device, order)
+    limits = Limits(seconds, answers, count, racing(parse_plan(plan), workers), order=order.value, memory_mib=memory)
     of_kind = known_kind(kind, [source], option or [])
     if of_kind.name != "nonogram":
         if picture or format_name:
             raise Failure(Code.USAGE, f"--picture, --format: expected nonograms, found the kind {of_kind.name}")
         raise typer.Exit(solve_kind(of_kind, source, limits, number, json))
     album = Album.of_answers(picture) if picture else None
-    lines = Lines(answers_to) if answers_to else None
+    file = AnswerFile(answers_to) if answers_to else None
     say_if_compiling()
+    lanes = _lanes(engine, device, workers) if mode is SolveMode.LINES else None
     code = Code.FINE
     for place, puzzle in enumerate(puzzles(source, format_name, number)):
         if isinstance(puzzle, InvalidPuzzle):
             complain(puzzle)
             code = max(code, Code.INVALID)
             continue
-        result = patiently(decide, puzzle, limits)
+        result = patiently(solve_one, puzzle, limits, None, lanes)
         code = max(code, code_of(result))
         if json:
             print(_json(puzzle, result))
@@ -120,18 +151,34 @@ def solve(
             print("\n" * bool(place) + "\n".join(_lines(puzzle, result, limits, coloured(colour), clues)))
         if album:
             album.add(sheet_of_result(puzzle, result))
-        if lines:
-            lines.add(puzzle, result)
+        if file:
+            file.add(puzzle, result)
         sys.stdout.flush()
     if album:
         album.finish(quiet=True)
-    if lines:
-        lines.finish()
+    if file:
+        file.finish()
     if code:
         raise typer.Exit(code)
 
 
-class Lines:
+def _lanes(engine: LinesEngine, device: Device, workers: int) -> Lines:
+    """Whoever propagates lines with --mode lines, until the process ends. Errors: Failure."""
+    import atexit
+
+    from ..engine import EngineError
+    from ..engine.lines import lines_of
+    from ..engine.local import Crew
+
+    try:
+        lanes = lines_of(Crew(workers), engine.value, device.value)
+    except EngineError as error:
+        raise Failure(Code.UNAVAILABLE, str(error)) from error
+    atexit.register(lanes.close, 2.0)
+    return lanes
+
+
+class AnswerFile:
     """Answers as lines of a file; above those of each puzzle a line `# title: number`. Errors: Failure."""
 
     def __init__(self, path: str) -> None:
@@ -168,6 +215,7 @@ def code_of(result: Result) -> Code:
 def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: bool) -> list[str]:
     """Title, pictures, legend, verdict, facts."""
     from ..pictures.terminal import colour_picture, differences, legend, printable, text_picture
+    from ..report.rating import rate
     from ..report.summary import duration
 
     picture = colour_picture if paint else text_picture
@@ -183,6 +231,7 @@ def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: b
         lines.append(picture(puzzle, common(grids), width=width(), clues=clues, marks=set()))
     if legend(puzzle):
         lines.append(legend(puzzle, colour=paint))
+    rating = rate(result.stage, result.outcome, result.counts) if result.outcome != "multiple" else None
     counts = ", ".join(counted(result.counts[f"n_{noun}{ending}"], noun, ending) for noun, ending in COUNTS.items())
     return [
         *lines,
@@ -190,6 +239,7 @@ def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: b
         f"{puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours; stage {result.stage}; "
         f"{duration(result.seconds['solve_s'])}",
         counts,
+        *([f"difficulty {rating}"] if rating else []),
         *(f"warning: {printable(warning)}" for warning in puzzle.warnings),
     ]
 
@@ -238,6 +288,9 @@ def _json(puzzle: Puzzle, result: Result) -> str:
     """One line with the columns of a run that mean something here, and all answers that were kept."""
     import json
 
+    from ..report.rating import rate
+
+    rating = rate(result.stage, result.outcome, result.counts)
     answers = [_text(puzzle, grid) for grid in result.answers]
     columns = {
         **{
@@ -247,6 +300,8 @@ def _json(puzzle: Puzzle, result: Result) -> str:
         **{name: getattr(result, name) for name in ("outcome", "stage", "witness", "n_answers", "exhausted")},
         **result.counts,
         **result.seconds,
+        "rating": rating.points if rating else None,
+        "technique": rating.technique.name if rating else "",
         "answer": answers[0] if answers else "",
         "answers": answers,
         "partial": _text(puzzle, result.partial),

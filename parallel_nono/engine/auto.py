@@ -9,6 +9,7 @@ from time import monotonic
 
 import pyarrow as pa
 
+from . import local
 from .feed import Feed
 from .local import Crew, Output, Threads, collect, drain
 from .work import Work
@@ -23,6 +24,10 @@ def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
     """Rows in order of finishing; closing the iterator cancels the rest."""
     from .cluster import Cluster
 
+    if work.pin:  # a thread and the process that is to follow it can't both have the core
+        crew.why = "workers are bound to cores"
+        yield from local.run(work, feed, crew)
+        return
     crew.engine = "local"
     worth = WORTH_S + WORTH_A_WORKER_S * crew.workers
     crew.why = "one worker" if crew.workers == 1 else f"less than {worth:.0f} s of work for one core"
@@ -32,7 +37,9 @@ def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
     looked = monotonic()
 
     def alive() -> bool:
-        return threads.alive or (cluster is not None and cluster.alive)
+        if threads.alive or cluster is None:
+            return threads.alive
+        return cluster.alive and (cluster.is_ready or not feed.finished)  # a Ray that comes too late is not waited for
 
     try:
         for rows in collect(output, alive, crew.stop):
@@ -45,12 +52,12 @@ def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
             yield rows
         threads.close(1.5)
         if cluster is not None:
-            cluster.close(1.5)
+            cluster.close(1.5 if cluster.is_ready else 0.0)
         yield from drain(output)
     finally:
         threads.close(1.5)
         if cluster is not None:
-            cluster.close(1.5)
+            cluster.close(1.5 if cluster.is_ready else 0.0)
 
 
 def _reason(feed: Feed, crew: Crew, worth: float) -> str:

@@ -15,13 +15,12 @@ import contextlib
 import platform
 import secrets
 import shutil
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Queue
 from threading import Thread
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from . import EngineError
-from .environment import Quiet, new_folder, prepare, sweep
-from .feed import Feed
+from .environment import Quiet, connect, first_line, new_folder, sweep, watch_head
+from .feed import Feed, chunk_of, singles
 from .local import Crew, Output, collect, drain, put
+from .posts import Post, post_of
 from .work import (
     ABORT,
     COUNT,
@@ -39,6 +39,8 @@ from .work import (
     LEASE,
     PLACE,
     READING,
+    RECALLED,
+    SHARE_S,
     SINCE_MS,
     SOFT_S,
     Chunk,
@@ -50,6 +52,7 @@ from .work import (
     crashed_source,
     has_errors,
     joined,
+    loaded,
     new_page,
     overrun_rows,
 )
@@ -79,11 +82,12 @@ STORE_BYTES, STORE_BYTES_A_WORKER = 80 << 20, 16 << 20
 
 @dataclass(slots=True)
 class Lease:
-    """A chunk in the hands of an actor."""
+    """A chunk in the hands of an actor. shared_out: it was stopped, so that others can help."""
 
     number: int
     chunk: Chunk
     since: float
+    shared_out: bool = False
 
 
 @dataclass(slots=True)
@@ -99,6 +103,7 @@ class Actor:
     ready: bool = False
     dead: bool = False
     n_done: int = 0
+    n_rows: int = 0
     told: float = 0.0
     overran: bool = False
     leases: dict[Any, Lease] = field(default_factory=dict)
@@ -128,12 +133,14 @@ class Cluster:
         self._folder = Path()
         self._actors: list[Actor] = []
         self._actor_class: Any = None
-        self._is_ready = False
+        self.is_ready = self._head_gone = False
+        """True once workers answered."""
         self._n_leases = 0
         self._n_done = 0
         self._failures = 0
         self.alive = True
         """False once all rows are in `output`."""
+        crew.posts.append(self._posts)
         self._thread = Thread(target=self._main, name="pnono-cluster", daemon=True)
         self._thread.start()
 
@@ -141,15 +148,31 @@ class Cluster:
         """Stop, if need be, and wait until Ray is down: at most so many seconds if everything was told to stop."""
         stopping = self._crew.stop.is_set()
         self._crew.stop.set()
-        self._thread.join(seconds if stopping else 30.0)
+        self._thread.join(seconds if stopping or self._head_gone else 30.0)
         self._crew.gone &= not self._thread.is_alive()
+
+    def _posts(self) -> list[Post]:
+        """By their pages; of a worker on another host the lease that it has is all that is known here."""
+        found = []
+        for actor in list(self._actors):
+            if not actor.ready or actor.dead:
+                continue
+            lease, page = next(iter(list(actor.leases.values())), None), actor.page
+            if page is None:
+                page = new_page()
+                if lease is not None:
+                    n = lease.chunk.weight if lease.chunk.batch is None else lease.chunk.batch.num_rows
+                    page[PLACE], page[COUNT], page[SINCE_MS] = 0, n, lease.since * 1000
+            chunk = None if lease is None else lease.chunk
+            found.append(post_of(self._work, f"ray.{actor.number}", chunk, page, actor.n_rows))
+        return found
 
     def _main(self) -> None:
         try:
             self._start()
             self._serve()
         except BaseException as error:  # whatever it is, the run must hear of it: this thread has no one else to tell
-            if self._optional and not self._is_ready:
+            if self._optional and not self.is_ready:
                 self._crew.why = f"{self._why}, but Ray did not start: {error}"
             else:
                 put(self._output, error, self._crew.stop)
@@ -162,34 +185,10 @@ class Cluster:
         sweep()
         self._folder = new_folder()
         address = self._crew.address
-        prepare(address, self._crew.insecure)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what its own dependencies have to say is not ours to show
-            import ray
-
-        self._ray = ray
-        Quiet.install(self._folder / "ray.log")
-        common: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "configure_logging": True}
-        if not address:
-            common |= {
-                "address": "local",
-                "num_cpus": self._crew.workers,
-                "num_gpus": 0,
-                "include_dashboard": False,
-                "object_store_memory": max(STORE_BYTES, STORE_BYTES_A_WORKER * self._crew.workers),
-                "_temp_dir": str(self._folder / "r"),
-            }
-        else:
-            common["address"] = address
-        for attempts_left in (1, 0):
-            try:
-                ray.init(**common)
-                break
-            except Exception as error:  # Ray raises many kinds; all mean that it is not there
-                ray.shutdown()
-                if not attempts_left or address or self._crew.stop.is_set():
-                    place = f"the cluster at {address}" if address else "a local Ray"
-                    raise EngineError(f"{place} can't be used: {_first_line(error)}") from error
+        store = max(STORE_BYTES, STORE_BYTES_A_WORKER * self._crew.workers)
+        self._ray = ray = connect(self._crew, self._folder, store)
+        head = ray.get_runtime_context().gcs_address
+        Thread(target=watch_head, args=(head, self._crew.stop, self._head_is_gone), daemon=True).start()
         options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0}
         if address:
             # Another host has no page of ours: there the stop comes as a message beside the lease.
@@ -197,9 +196,13 @@ class Cluster:
         self._actor_class = ray.remote(**options)(Worker)
         self._work_ref = ray.put(self._work)
 
+    def _head_is_gone(self, error: EngineError) -> None:
+        self._head_gone = True
+        put(self._output, error, self._crew.stop)
+
     def _end(self) -> None:
         ray = self._ray
-        if ray is not None and ray.is_initialized():
+        if ray is not None and ray.is_initialized() and not self._head_gone:
             self._stop_leases()
             self.alive = False
             for actor in self._actors:
@@ -223,7 +226,7 @@ class Cluster:
         for ref in ready:
             with contextlib.suppress(self._ray.exceptions.RayError):
                 answer = self._ray.get(ref)
-                for rows in unpacked(answer[0]) if len(answer) > 3 else []:
+                for rows in unpacked(answer[0]) if answer is not None and len(answer) > 3 else []:
                     self._output.put(rows)
 
     def _kill(self, actor: Actor) -> None:
@@ -253,6 +256,7 @@ class Cluster:
                     elif ref == actor.hello and not actor.ready:
                         self._greet(actor)
             self._watch()
+            self._share_out()
 
     def _hire(self) -> None:
         """An actor for every place; dead ones are replaced."""
@@ -270,19 +274,22 @@ class Cluster:
         errors = self._ray.exceptions
         try:
             facts = self._ray.get(actor.hello)
-        except (errors.RayActorError, errors.RayTaskError) as error:
+        except errors.RayError as error:
             self._failures += 1
             self._kill(actor)
             if self._failures > self._crew.workers + 2:
-                raise EngineError(f"Ray's workers end before they begin: {_first_line(error)}") from error
+                raise EngineError(f"Ray's workers end before they begin: {first_line(error)}") from error
             return
         if facts["versions"] != VERSIONS:
             raise EngineError(f"worker on {facts['host']}: expected {VERSIONS}, found {facts['versions']}")
+        if facts["trouble"]:
+            raise EngineError(f"worker on {facts['host']}: {facts['trouble']}")
+        self._crew.hosts[facts["host"]] = facts["machine"]
         if not facts["shares_page"]:
             actor.page = None
         actor.node, actor.ready = facts["node"], True
-        if not self._is_ready:
-            self._is_ready = True
+        if not self.is_ready:
+            self.is_ready = True
             self._crew.engine, self._crew.why = "ray", self._why
             self._on_ready()
 
@@ -307,9 +314,10 @@ class Cluster:
                     self._n_leases,
                     chunk.careful,
                     chunk.weight,
-                    monotonic() - chunk.made,
+                    (chunk.made, time() - (monotonic() - chunk.made)),
                     packed_texts(chunk.texts),
                     packed([] if chunk.batch is None else [chunk.batch]),
+                    chunk.sources,
                 )
                 actor.leases[ref] = Lease(self._n_leases, chunk, monotonic())
 
@@ -319,14 +327,19 @@ class Cluster:
         errors = self._ray.exceptions
         try:
             answer = self._ray.get(ref)
-        except (errors.RayActorError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
+        except errors.RayTaskError:  # a fault of ours, not a death
+            raise
+        except errors.RayError as error:  # its process, its memory, its host, or its rows on their way to us
             self._lost(actor, lease, error)
             return
-        actor.n_done += 1
-        self._n_done += 1
         actor.told = 0.0
         for following in list(actor.leases.values())[:1]:
             following.since = monotonic()
+        if answer is None:  # recalled after all
+            self._feed.give_back(lease.chunk)
+            return
+        actor.n_done += 1
+        self._n_done += 1
         if len(answer) == 3:
             title, why, puzzle = answer
             raise RejectedAnswer(title, why, unpacked(puzzle)[0])
@@ -334,7 +347,8 @@ class Cluster:
         done = Done(unpacked(rows), unpacked(hard), joined(unpacked(rest)), *figures)
         for batch in done.rows:
             put(self._output, batch, self._crew.stop)
-        if done.aborted and done.rest is not None and not self._crew.stop.is_set():
+            actor.n_rows += batch.num_rows
+        if done.aborted and done.rest is not None and not lease.shared_out and not self._crew.stop.is_set():
             # It was stopped because it took too long: from here on one puzzle at a time.
             self._feed.finish(lease.chunk, Done([], [], None, 0.0, done.seconds), *self._careful(done.rest, actor))
         else:
@@ -343,8 +357,8 @@ class Cluster:
     def _careful(self, batch: pa.RecordBatch, actor: Actor) -> list[Chunk]:
         """Chunks in which every puzzle is tried alone: by itself where the driver can't see the worker's page."""
         if actor.page is not None:
-            return [Chunk(batch=batch, weight=batch.num_rows, careful=True)]
-        return [Chunk(batch=batch.slice(place, 1), careful=True, deaths=1) for place in range(batch.num_rows)]
+            return [chunk_of(batch, careful=True)]
+        return singles(batch, deaths=1)
 
     # Faults.
 
@@ -358,11 +372,11 @@ class Cluster:
         if was_waiting or self._host_is_gone(actor, error):
             self._feed.give_back(lease.chunk)
             return
-        why = f"its worker died {STRIKES} times: {_first_line(error)}"
+        why = f"its worker died {STRIKES} times: {first_line(error)}"
         chunk, at, count = lease.chunk, READING, 0
         if page is not None:
             at, count = int(page[PLACE]), int(page[COUNT])
-        if page is not None and at == READING and chunk.texts:
+        if page is not None and at == READING and chunk.batch is None:
             self._lost_reading(chunk, why, actor.overran)
             return
         good, others = self._puzzles_of(chunk)
@@ -374,7 +388,7 @@ class Cluster:
                 return
         for start, stop in ((0, at), (at + count, good.num_rows)):
             if start < stop:
-                others.append(_chunk(good.slice(start, stop - start)))
+                others.append(chunk_of(good.slice(start, stop - start)))
         suspects = good.slice(at, count)
         if count > 1:
             others += self._careful(suspects, actor)
@@ -391,24 +405,30 @@ class Cluster:
         self._feed.drop(chunk, *others)
 
     def _lost_reading(self, chunk: Chunk, why: str, overran: bool) -> None:
-        if len(chunk.texts) > 1:
-            self._feed.drop(chunk, *(Chunk([text], strikes=0) for text in chunk.texts))
+        if len(chunk.texts) + len(chunk.sources) > 1:
+            each = [*(Chunk([text]) for text in chunk.texts), *(Chunk(sources=[source]) for source in chunk.sources)]
+            self._feed.drop(chunk, *each)
             return
         chunk.strikes += 1
         if chunk.strikes < STRIKES and not overran:
             self._feed.give_back(chunk)
             return
         why = f"while reading: {f'took more than {READING_MOST_S:g} s' if overran else why}"
-        put(self._output, crashed_source(self._work, chunk.texts[0][0], why, self._place), self._crew.stop)
+        name = chunk.texts[0][0] if chunk.texts else chunk.sources[0].name
+        put(self._output, crashed_source(self._work, name, why, self._place), self._crew.stop)
         self._feed.drop(chunk)
 
     def _puzzles_of(self, chunk: Chunk) -> tuple[pa.RecordBatch, list[Chunk]]:
         """The puzzles that the worker was solving, and a chunk of those that could not be read, if any."""
-        batch = self._work.kind.read(chunk.texts) if chunk.batch is None else chunk.batch
+        batch, others = chunk.batch, []
+        if batch is None:
+            texts, batches, unreadable = loaded(self._work.kind, chunk)
+            batch = joined(batches) or self._work.kind.read(texts)
+            others = [chunk_of(rows) for rows in unreadable]
         if not has_errors(batch):
-            return batch, []
+            return batch, others
         broken = pc.not_equal(batch.column("error"), "")
-        return batch.filter(pc.invert(broken)), [_chunk(batch.filter(broken))]
+        return batch.filter(pc.invert(broken)), [*others, chunk_of(batch.filter(broken))]
 
     def _host_is_gone(self, actor: Actor, error: Exception) -> bool:
         """True when the machine went, and not just the worker: then no puzzle is to blame.
@@ -444,15 +464,40 @@ class Cluster:
                 with contextlib.suppress(self._ray.exceptions.RayError, ValueError):
                     self._ray.kill(actor.handle)  # its lease then comes back as an error
 
+    def _share_out(self) -> None:
+        """Near the end, work that is begun or waits at one worker goes to those that have none."""
+        if not self._feed.dry or all(actor.leases for actor in self._actors if actor.ready and not actor.dead):
+            return
+        now = monotonic()
+        for actor in self._actors:
+            if actor.dead or not actor.leases:
+                continue
+            (_, lease), *waiting = actor.leases.items()
+            if now - lease.since > TICK_S:
+                for ref, other in waiting:
+                    self._recall(actor, other.number)
+                    del actor.leases[ref]
+                    self._feed.give_back(other.chunk)
+            page, count, since = actor.page, lease.chunk.weight, lease.since + 2 * self._work.lease_s
+            if page is not None:
+                if page[LEASE] != lease.number or page[PLACE] < 0:
+                    continue
+                count, since = int(page[COUNT]), page[SINCE_MS] / 1000
+            if count > 1 and not lease.chunk.careful and not lease.shared_out and now - since > SHARE_S:
+                lease.shared_out = True
+                self._tell_stop(actor, THIS_LEASE)
+
+    def _recall(self, actor: Actor, number: int) -> None:
+        if actor.page is not None:
+            actor.page[RECALLED] = number
+        else:
+            actor.handle.recall.options(concurrency_group="control").remote(number)
+
     def _tell_stop(self, actor: Actor, what: int) -> None:
         if actor.page is not None:
             actor.page[ABORT] = what
         elif not actor.dead:
             actor.handle.stop.options(concurrency_group="control").remote()
-
-
-def _chunk(batch: pa.RecordBatch) -> Chunk:
-    return Chunk(batch=batch, weight=batch.num_rows)
 
 
 def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
@@ -467,8 +512,3 @@ def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
         yield from drain(output)
     finally:
         cluster.close(2.5)
-
-
-def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

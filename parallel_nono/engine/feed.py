@@ -1,7 +1,8 @@
 """The stream of puzzles, cut into chunks for whoever asks; and the account of what is still out.
 
 Workers of all engines take from one feed. Sources are read only as far as needed, so memory does not grow with the
-number of puzzles. What comes back unfinished is handed out again.
+number of puzzles. What comes back unfinished is handed out again. As soon as the end is in sight, the largest puzzles
+go first; puzzles that turned out to be hard go out while there are still easy ones to keep the others busy.
 """
 
 from __future__ import annotations
@@ -9,16 +10,19 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from threading import Condition
 from time import monotonic
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
+from ..formats.containers import Source
 from .work import LEASE_S, Chunk, Done
 
-Piece: TypeAlias = "tuple[str, bytes] | pa.RecordBatch"
-"""A text with its source, or puzzles already packed."""
+Piece: TypeAlias = "tuple[str, bytes] | Source | pa.RecordBatch"
+"""A text with its source, a file that workers read themselves, or puzzles already packed."""
 
 MOST_WEIGHT = 8192
 FIRST_WEIGHT = 16
@@ -30,13 +34,47 @@ AHEAD_WEIGHT, AHEAD_BYTES = 2 * MOST_WEIGHT, 1 << 25
 """How far the feed reads ahead: enough to see the end coming."""
 
 
+TEXT_BYTES, BATCH_CELLS = 512, 1024
+"""A puzzle weighs one more for so much of text, or so many cells: large ones take longer."""
+
+SOURCE_BYTES = 500
+"""Memory of the mere name of a file."""
+
+
 def weight_of(piece: Piece) -> int:
-    """About how many puzzles there are in a piece: rows, or half a kilobyte of text each."""
-    return piece.num_rows if isinstance(piece, pa.RecordBatch) else 1 + len(piece[1]) // 512
+    """About how many puzzles of usual size there are in a piece."""
+    if isinstance(piece, pa.RecordBatch):
+        return int(weights_of(piece).sum())
+    if isinstance(piece, Source):
+        return 1 + piece.size // TEXT_BYTES if piece.span is None else piece.span.stop - piece.span.start
+    return 1 + len(piece[1]) // TEXT_BYTES
+
+
+def weights_of(batch: pa.RecordBatch) -> np.ndarray:
+    """int64[rows]: the weight of each puzzle."""
+    heights, widths = (batch.column(name).to_numpy().astype(np.int64) for name in ("height", "width"))
+    return 1 + heights * widths // BATCH_CELLS
+
+
+def chunk_of(batch: pa.RecordBatch, **more: Any) -> Chunk:
+    """A chunk of puzzles with its weight."""
+    return Chunk(batch=batch, weight=weight_of(batch), **more)
+
+
+def singles(batch: pa.RecordBatch, **more: Any) -> list[Chunk]:
+    """A chunk for every puzzle, to be tried by itself."""
+    return [Chunk(batch=batch.slice(place, 1), careful=True, **more) for place in range(batch.num_rows)]
+
+
+def _fitting(weights: np.ndarray, wish: float) -> int:
+    """How many of the first together weigh at most `wish`; at least one."""
+    return max(1, int(np.searchsorted(np.cumsum(weights), wish, "right")))
 
 
 def _bytes_of(piece: Piece) -> int:
-    return piece.nbytes if isinstance(piece, pa.RecordBatch) else len(piece[1])
+    if isinstance(piece, pa.RecordBatch):
+        return int(piece.nbytes)
+    return SOURCE_BYTES if isinstance(piece, Source) else len(piece[1])
 
 
 class Remaining(NamedTuple):
@@ -56,29 +94,33 @@ class Feed:
     """
 
     def __init__(
-        self, pieces: Iterator[Piece], workers: int = 1, unread: Callable[[], float | None] | None = None
+        self,
+        pieces: Iterator[Piece],
+        workers: int = 1,
+        unread: Callable[[], float | None] | None = None,
+        lease_s: float = LEASE_S,
     ) -> None:
-        self._pieces, self._workers, self._unread = pieces, workers, unread
+        self._pieces, self._workers, self._unread, self._lease_s = pieces, workers, unread, lease_s
         self._changed = Condition()
         self._ahead: deque[Piece] = deque()
         self._ahead_weight = self._ahead_bytes = 0
         self._again: deque[Chunk] = deque()
         self._hard: deque[Chunk] = deque()
         self._exhausted = False
-        self._out = 0
-        self._out_weight = 0
+        self._out = self._out_weight = self._out_hard = 0
         self.pace: float | None = None
         """Seconds of work for a unit of weight, in the last chunks: what the next chunk is cut by."""
-        self._busy_s = self._busy_weight = self._solve_s = 0.0
+        self._busy_s = self._busy_weight = self._busy_rows = self._solve_s = 0.0
         self.n_chunks = 0
         self.hard_seconds, self.hard_done = 0.0, 0
 
     def take(self) -> Chunk | None:
-        """The next chunk: about `LEASE_S` seconds of work. None: nothing now; ask `finished`, or `wait`."""
+        """The next chunk: about `lease_s` seconds of work. None: nothing now; ask `finished`, or `wait`."""
         with self._changed:
             chunk = self._next()
             if chunk is not None:
                 self._out += 1
+                self._out_hard += chunk.careful
                 self._out_weight += chunk.weight
             return chunk
 
@@ -87,10 +129,13 @@ class Feed:
         with self._changed:
             self._settle(chunk)
             self._again.extend(more)
-            if self.n_chunks >= self._workers or self._exhausted:  # the first ones may have waited for compilers
-                self._busy_s = FORGET * self._busy_s + done.seconds * (not chunk.careful)
-                self._solve_s = FORGET * self._solve_s + done.solve_s * (not chunk.careful)
-                self._busy_weight = FORGET * self._busy_weight + done.weight * (not chunk.careful)
+            # The first chunks may have waited for compilers.
+            if (self.n_chunks >= self._workers or self._exhausted) and not chunk.careful:
+                n_rows = sum(batch.num_rows for batch in (*done.rows, *done.hard))
+                self._busy_s = FORGET * self._busy_s + done.seconds
+                self._solve_s = FORGET * self._solve_s + done.solve_s
+                self._busy_weight = FORGET * self._busy_weight + done.weight
+                self._busy_rows = FORGET * self._busy_rows + n_rows
             if chunk.careful and done.weight:
                 self.hard_seconds += done.seconds
                 self.hard_done += 1
@@ -100,14 +145,9 @@ class Feed:
                 self.pace = pace if self.pace is None or pace < self.pace / 2 else (self.pace + pace) / 2
                 self.n_chunks += 1
             for part in done.hard:
-                self._hard += (
-                    Chunk(batch=part.slice(place, 1), careful=True, made=chunk.made) for place in range(part.num_rows)
-                )
+                self._hard += singles(part, made=chunk.made)
             if done.rest is not None:
-                n = done.rest.num_rows
-                self._again.append(
-                    Chunk(batch=done.rest, weight=n, careful=chunk.careful, deaths=chunk.deaths, made=chunk.made)
-                )
+                self._again.append(chunk_of(done.rest, careful=chunk.careful, deaths=chunk.deaths, made=chunk.made))
 
     def give_back(self, chunk: Chunk) -> None:
         """A chunk was lost with its worker: it is handed out again."""
@@ -132,6 +172,12 @@ class Feed:
             return self._exhausted and not (self._ahead or self._again or self._hard or self._out)
 
     @property
+    def dry(self) -> bool:
+        """Nothing is left to hand out, but not everything came back."""
+        with self._changed:
+            return self._exhausted and not (self._ahead or self._again or self._hard) and self._out > 0
+
+    @property
     def only_hard(self) -> bool:
         """Nothing is left to hand out but puzzles that are tried alone."""
         with self._changed:
@@ -146,21 +192,23 @@ class Feed:
             if unread is None:
                 return None
             weight = unread + self._ahead_weight + self._out_weight + sum(chunk.weight for chunk in self._again)
+            each = 1 / self._busy_weight
             hard_s = len(self._hard) * (self.hard_seconds / self.hard_done if self.hard_done else 2.0)
             return Remaining(
-                weight + len(self._hard),
-                hard_s + weight * self._busy_s / self._busy_weight,
-                hard_s + weight * self._solve_s / self._busy_weight,
+                weight * self._busy_rows * each + len(self._hard),
+                hard_s + weight * self._busy_s * each,
+                hard_s + weight * self._solve_s * each,
             )
 
     def _settle(self, chunk: Chunk) -> None:
         self._out -= 1
+        self._out_hard -= chunk.careful
         self._out_weight -= chunk.weight
         self._changed.notify_all()
 
     def _next(self) -> Chunk | None:
-        # Hard puzzles wait while there are easy ones, but not for ever: they must not pile up.
-        if len(self._hard) > 4 * self._workers:
+        # Hard puzzles take long, so they are begun early, by at most half of the workers; nor must they pile up.
+        if len(self._hard) > 4 * self._workers or (self._hard and self._out_hard < self._workers // 2):
             return self._hard.popleft()
         if self._again:
             return self._again.popleft() if self._again[0].careful else self._cut_again()
@@ -174,14 +222,29 @@ class Feed:
             piece = next(self._pieces, None)
             if piece is None:
                 self._exhausted = True
+                if self._workers > 1:
+                    self._largest_first()
             elif weight_of(piece):
                 self._ahead.append(piece)
                 self._ahead_weight += weight_of(piece)
                 self._ahead_bytes += _bytes_of(piece)
 
+    def _largest_first(self) -> None:
+        """Order what is left by weight, so that nothing large is begun last; what weighs the same stays in order."""
+        sized: list[tuple[int, Piece]] = []
+        for piece in self._ahead:
+            largest = weight_of(piece)
+            if isinstance(piece, pa.RecordBatch):
+                weights = weights_of(piece)
+                largest = int(weights.max())
+                if largest > weights.min():
+                    piece = piece.take(pa.array(np.argsort(-weights, kind="stable")))
+            sized.append((largest, piece))
+        self._ahead = deque(piece for _, piece in sorted(sized, key=lambda pair: -pair[0]))
+
     def _wish(self) -> int:
         """The weight that the next chunk should have."""
-        wish = FIRST_WEIGHT if self.pace is None else LEASE_S / max(self.pace, 1e-9)
+        wish = FIRST_WEIGHT if self.pace is None else self._lease_s / max(self.pace, 1e-9)
         if self._exhausted:
             wish = min(wish, math.ceil(self._ahead_weight / (2 * self._workers)))
         return int(min(MOST_WEIGHT, max(1, wish)))
@@ -191,38 +254,47 @@ class Feed:
         chunk, wish = self._again[0], self._wish() if self.pace is not None else MOST_WEIGHT
         if self._exhausted and chunk.batch is not None:
             wish = max(1, min(wish, math.ceil(sum(c.weight for c in self._again) / (2 * self._workers))))
-        if chunk.batch is None or chunk.batch.num_rows <= wish:
+        if chunk.batch is None or chunk.weight <= wish or chunk.batch.num_rows == 1:
             return self._again.popleft()
-        rest = chunk.batch.slice(wish)
-        self._again[0] = Chunk(batch=rest, weight=rest.num_rows, deaths=chunk.deaths, made=chunk.made)
-        return Chunk(batch=chunk.batch.slice(0, wish), weight=wish, deaths=chunk.deaths, made=chunk.made)
+        n = _fitting(weights_of(chunk.batch), wish)
+        more = {"deaths": chunk.deaths, "made": chunk.made}
+        self._again[0] = chunk_of(chunk.batch.slice(n), **more)
+        return chunk_of(chunk.batch.slice(0, n), **more)
 
     def _cut(self) -> Chunk:
-        """A chunk from the front of what was read: one slice of packed puzzles, or texts up to the wanted weight."""
+        """A chunk from the front of what was read: puzzles of one batch or one file, or texts, of the wanted weight."""
         wish, now = self._wish(), monotonic()
         piece = self._ahead[0]
         if isinstance(piece, pa.RecordBatch):
-            part = piece.slice(0, wish)
-            if part.num_rows < piece.num_rows:
-                self._ahead[0] = piece.slice(wish)
-            else:
-                self._ahead.popleft()
-            self._account(part)
-            return Chunk(batch=part, weight=part.num_rows, made=now)
-        texts: list[tuple[str, bytes]] = []
-        weight = size = 0
-        while self._ahead and not isinstance(piece := self._ahead[0], pa.RecordBatch):
-            if texts and (weight + weight_of(piece) > wish or size + len(piece[1]) > MOST_BYTES):
+            n = _fitting(weights_of(piece), wish)
+            part = self._split(piece.slice(0, n), piece.slice(n) if n < piece.num_rows else None)
+            return chunk_of(part, made=now)
+        if isinstance(piece, Source) and piece.span is not None:
+            span, middle = piece.span, min(piece.span.stop, piece.span.start + wish)
+            rest = replace(piece, span=replace(span, start=middle)) if middle < span.stop else None
+            part = self._split(replace(piece, span=replace(span, stop=middle)), rest)
+            return Chunk(sources=[part], weight=weight_of(part), made=now)
+        chunk, size, same = Chunk(weight=0, made=now), 0, type(piece)
+        while self._ahead and isinstance(piece := self._ahead[0], same) and getattr(piece, "span", None) is None:
+            weight = weight_of(piece)
+            if chunk.weight and (chunk.weight + weight > wish or size + _bytes_of(piece) > MOST_BYTES):
                 break
-            self._ahead.popleft()
-            self._account(piece)
-            texts.append(piece)
-            weight += weight_of(piece)
-            size += len(piece[1])
-        return Chunk(texts, weight=weight, made=now)
+            self._split(piece, None)
+            if isinstance(piece, Source):
+                chunk.sources.append(piece)
+            else:
+                chunk.texts.append(piece)
+            chunk.weight += weight
+            size += _bytes_of(piece)
+        return chunk
 
-    def _account(self, piece: Piece) -> None:
-        self._ahead_weight -= weight_of(piece)
-        self._ahead_bytes -= _bytes_of(piece)
-        if not self._ahead:
-            self._ahead_bytes = 0
+    def _split(self, part: Any, rest: Piece | None) -> Any:
+        """Take `part` from the front of what was read, and leave `rest` there."""
+        whole = self._ahead.popleft()
+        self._ahead_weight -= weight_of(whole)
+        self._ahead_bytes -= _bytes_of(whole)
+        if rest is not None:
+            self._ahead.appendleft(rest)
+            self._ahead_weight += weight_of(rest)
+            self._ahead_bytes += _bytes_of(rest)
+        return part

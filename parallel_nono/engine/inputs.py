@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
+from ..formats.containers import Source, Span
+from ..formats.remote import is_remote
 from ..kinds import unread
 from .feed import Piece, weight_of
 from .work import Work
-
-if TYPE_CHECKING:
-    from ..formats.containers import Source
 
 WHOLE_BYTES = 1 << 18
 """A text up to this size goes to a worker as it is; a longer one is read here, piece by piece, if its kind can."""
@@ -37,11 +37,14 @@ class Inputs:
 
     paths     files, folders, archives, globs, `-`.
     finished  puzzles that need not be tried again.
+    shared    True: workers open the same paths and addresses, so files and rows of packed sets go to them by name.
     skipped   files passed by, as they were met: the first hundred, and `n_skipped` of all.
     """
 
-    def __init__(self, paths: Sequence[str], work: Work, finished: Finished | None = None) -> None:
-        self._paths, self._work, self._finished = paths, work, finished
+    def __init__(
+        self, paths: Sequence[str], work: Work, finished: Finished | None = None, shared: bool = False
+    ) -> None:
+        self._paths, self._work, self._finished, self._shared = paths, work, finished, shared
         self.skipped: list[str] = []
         self.n_skipped = 0
         self._total_bytes: int | None = None
@@ -69,6 +72,12 @@ class Inputs:
 
         kind = self._work.kind
         for source in sources(self._paths, self._skip, kind.claims):
+            named = self._by_name(source) if self._shared and source.path else []
+            if named:
+                for piece in named:
+                    self._read_bytes += source.size / len(named)
+                    yield piece
+                continue
             if kind.batches is not None and (source.packed or source.size > WHOLE_BYTES):
                 share = _Share(source)
                 given = 0.0
@@ -85,8 +94,27 @@ class Inputs:
             except InvalidPuzzle as error:
                 yield unread(source.name, str(error))
 
+    def _by_name(self, source: Source) -> list[Source]:
+        """What workers read themselves of a file; nothing where that has to be done here: long texts go out a piece
+        at a time, and what an earlier run began is looked through."""
+        from ..formats.packed import group_rows
+        from ..puzzle import InvalidPuzzle
+
+        path = source.path if is_remote(source.path) else os.path.abspath(source.path)
+        source = replace(source, path=path)
+        if not source.packed or self._work.kind.batches is None:
+            begun = self._finished is not None and self._finished.knows(source.name)
+            return [] if begun or (source.size > WHOLE_BYTES and self._work.kind.batches is not None) else [source]
+        if self._finished is not None:
+            return []
+        try:
+            rows = group_rows(path, source.name)
+        except InvalidPuzzle:  # reading it here says so in a row
+            return []
+        return [replace(source, size=source.size // len(rows), span=Span(g, 0, n)) for g, n in enumerate(rows) if n]
+
     def _unfinished(self, piece: Piece) -> Piece | None:
-        if self._finished is None:
+        if self._finished is None or isinstance(piece, Source):
             return piece
         if not isinstance(piece, pa.RecordBatch):
             if not self._finished.knows(piece[0]):
@@ -103,6 +131,8 @@ class Inputs:
     def _add_up(self) -> None:
         """Bytes under all paths, while others already work. What can't be looked at counts nothing."""
         total = n_files = 0
+        if any(is_remote(path) for path in self._paths):
+            return
         for path in self._paths:
             for file in _files(Path(path)):
                 n_files += 1
@@ -130,11 +160,12 @@ class _Share:
     def __init__(self, source: Source) -> None:
         self._per_row = 0.0
         if source.packed and source.path:
-            import pyarrow.parquet as pq
+            from ..formats.packed import count_packed
+            from ..puzzle import InvalidPuzzle
 
             try:
-                self._per_row = source.size / max(1, pq.read_metadata(source.path).num_rows)
-            except (OSError, pa.ArrowInvalid):  # `batches` will say so in a row
+                self._per_row = source.size / max(1, count_packed(source.path))
+            except InvalidPuzzle:  # `batches` will say so in a row
                 return
 
     def __call__(self, batch: pa.RecordBatch) -> float:

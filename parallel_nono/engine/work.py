@@ -7,10 +7,10 @@ Before each slice its place is written to the page, so that whoever watches can 
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import count
 from time import monotonic, perf_counter, thread_time, time
 from typing import Any
 
@@ -20,7 +20,12 @@ import pyarrow.compute as pc
 
 from .. import __version__
 from ..attempt import COLUMNS, OUTCOMES, STAGES, Limits, Outcome, schema
-from ..kinds import FACTS, Kind, Solved
+from ..formats.containers import Source
+from ..kinds import FACTS, Kind, Solved, unread
+from ..puzzle import InvalidPuzzle
+from . import trust
+from .parts import LEASE_S as PARTS_LEASE_S
+from .parts import Parts
 
 SOFT_S = 1.0
 """Seconds for one puzzle while others wait behind it in the same chunk."""
@@ -30,6 +35,9 @@ LEASE_S = 0.4
 puzzle, 0.2 s cost 7.7 % beside the kernel and 0.4 s 4.1 % (scripts/bench/README.md)."""
 
 FIRST_SLICE, SLICE_S = 64, LEASE_S
+
+SHARE_S = 1.0
+"""A slice of several puzzles that takes longer is given up and begun again by several workers, if others have none."""
 
 SCHEMA = schema()
 TIMEOUT = OUTCOMES.index(Outcome.TIMEOUT)
@@ -41,50 +49,77 @@ MOST_CONSTANT = 8192
 _SECONDS = ("pack_s", "line_s", "probe_s", "search_s", "sat_s", "solve_s")
 
 # The page: what a worker tells its watcher, one 64-byte line of int64.
-ABORT, PLACE, COUNT, SINCE_MS, LEASE, PAGE = 0, 1, 2, 3, 4, 8
+ABORT, PLACE, COUNT, SINCE_MS, LEASE, RECALLED, PAGE = 0, 1, 2, 3, 4, 5, 8
+"""RECALLED: leases up to this number that were not begun are not wanted any more."""
 READING, IDLE = -1, -2
 """Values of PLACE while the texts of a chunk are read, and between chunks."""
 
 
 class RejectedAnswer(Exception):
-    """The checker does not accept an answer of the solver: our bug, never a row. `puzzle` is a chunk of one."""
+    """An answer that the checker does not accept, or a verdict that a repetition does not confirm: our bug, no row.
+
+    puzzle  a chunk of one.
+    """
 
     def __init__(self, title: str, why: str, puzzle: pa.RecordBatch) -> None:
         super().__init__(title, why, puzzle)
         self.title, self.why, self.puzzle = title, why, puzzle
 
     def __str__(self) -> str:
-        return f"{self.title}: the checker rejects an answer of the solver: {self.why}"
+        return f"{self.title}: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is done with every chunk."""
+    """What is done with every chunk.
+
+    repeat     times that every puzzle is solved; the verdicts must agree.
+    pin        every worker is bound to a core of its own.
+    calibrate  every worker solves the yardstick before it begins.
+    parts      where workers of other processes write their rows; None: rows travel to the driver.
+    """
 
     kind: Kind
     limits: Limits = field(default_factory=Limits)
     run: str = ""
     store_answers: bool = True
+    solver: str = ""
+    repeat: int = 1
+    pin: bool = False
+    calibrate: bool = False
+    parts: Parts | None = None
+
+    @property
+    def lease_s(self) -> float:
+        """Seconds of work that a chunk should hold."""
+        return LEASE_S if self.parts is None else PARTS_LEASE_S
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where it is done: columns of the rows."""
+    """Where it is done: columns of the rows.
+
+    alone  True where no other worker shares the process, so that its memory is the worker's.
+    """
 
     engine: str
     host: str
     worker: str
+    core: int = -1
+    calibration_s: float = 0.0
+    alone: bool = False
 
 
 @dataclass(slots=True)
 class Chunk:
-    """Texts still to be read, or puzzles (`batch`).
+    """Texts still to be read, files that whoever solves them reads itself (`sources`), or puzzles (`batch`).
 
     weight   about how many puzzles; see `feed.weight_of`.
     careful  one puzzle at a time with its full time, so that a crash is blamed on the right one.
     deaths   workers lost while they had this chunk.
     strikes  workers lost to the one puzzle of this chunk.
     made     when it was cut, `time.monotonic()`.
+    tried    its puzzles that could be read, as soon as they are: the places on the page are places in it.
     """
 
     texts: list[tuple[str, bytes]] = field(default_factory=list)
@@ -94,6 +129,8 @@ class Chunk:
     deaths: int = 0
     strikes: int = 0
     made: float = field(default_factory=monotonic)
+    sources: list[Source] = field(default_factory=list)
+    tried: pa.RecordBatch | None = None
 
 
 @dataclass(slots=True)
@@ -127,11 +164,15 @@ def new_page() -> np.ndarray:
 def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
     """Read, solve and check a chunk. Errors: RejectedAnswer; nothing else that a puzzle can cause."""
     began, queue_s = perf_counter(), max(0.0, monotonic() - chunk.made)
+    if place.alone:
+        trust.fresh_peak()
     done = Done([], [], None, 0.0, 0.0)
     batch, read_s = chunk.batch, 0.0
     if batch is None:
         _tell(page, READING, 0)
-        batch = joined(_read(work, chunk.texts, place, done.rows))
+        texts, batches, unreadable = loaded(work.kind, chunk)
+        done.rows += (_invalid_rows(work, rows, {"queue_s": queue_s}, place) for rows in unreadable)
+        batch = joined(batches or _read(work, texts, place, done.rows))
         read_s = (perf_counter() - began) / max(batch.num_rows if batch else 0, 1)
         if batch is None:
             done.weight, done.seconds = chunk.weight, read_s
@@ -142,11 +183,12 @@ def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
         broken = pc.not_equal(batch.column("error"), "")
         done.rows.append(_invalid_rows(work, batch.filter(broken), facts, place))
         batch = batch.filter(pc.invert(broken))
-    at, size = 0, FIRST_SLICE
-    patient = chunk.careful or batch.num_rows == 1 or work.limits.seconds <= 1.5 * SOFT_S
+    chunk.tried = batch
+    at, size, alone = 0, FIRST_SLICE, chunk.careful or work.kind.alone
+    patient = alone or batch.num_rows == 1 or work.limits.seconds <= 1.5 * SOFT_S
     limits = work.limits if patient else replace(work.limits, seconds=SOFT_S)
     while at < batch.num_rows and not done.aborted:
-        part = batch.slice(at, 1 if chunk.careful else size)
+        part = batch.slice(at, 1 if alone else size)
         _tell(page, at, part.num_rows)
         tick = perf_counter()
         try:
@@ -166,7 +208,7 @@ def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
                 done.rows.append(rows)
         at += part.num_rows
         size = int(min(8 * size, max(1.0, part.num_rows * SLICE_S / max(perf_counter() - tick, 1e-6))))
-        if perf_counter() - began > 2 * LEASE_S:
+        if perf_counter() - began > 2 * work.lease_s:
             break
     if at < batch.num_rows:
         done.rest = batch.slice(at)
@@ -175,6 +217,23 @@ def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
     done.weight = chunk.weight * (1 - left / total)
     done.seconds = perf_counter() - began
     return done
+
+
+def loaded(kind: Kind, chunk: Chunk) -> tuple[list[tuple[str, bytes]], list[pa.RecordBatch], list[pa.RecordBatch]]:
+    """Texts, or puzzles of packed sets, of a chunk whose files may still have to be read; and rows for those that
+    can't be."""
+    texts = list(chunk.texts)
+    batches: list[pa.RecordBatch] = []
+    unreadable: list[pa.RecordBatch] = []
+    for source in chunk.sources:
+        try:
+            if source.packed and kind.batches is not None:
+                batches += kind.batches(source)
+            else:
+                texts.append((source.name, source.load()))
+        except (InvalidPuzzle, OSError, pa.ArrowException) as error:
+            unreadable.append(unread(source.name, str(error)))
+    return texts, batches, unreadable
 
 
 def _read(work: Work, texts: list[tuple[str, bytes]], place: Place, rows: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
@@ -220,37 +279,97 @@ def _slice(
     done: Done,
 ) -> pa.RecordBatch | None:
     """Rows of one slice, or None when the page said stop. Puzzles out of soft time go to `done.hard`."""
-    started, cpu = time(), thread_time()
+    watch = _Watch()
     solved = work.kind.solve(part, limits, page[ABORT : ABORT + 1])
     if solved.aborted:
         return None
+    if work.kind.name not in _checked:
+        _check(work, part, solved)  # it loads the checker, which is nobody's time
+        _checked.add(work.kind.name)
     tick = perf_counter()
-    rejected = work.kind.check(part, solved.answers)
-    if rejected:
-        bad, why = rejected[0]
-        raise RejectedAnswer(work.kind.title(part, bad), why, part.slice(bad, 1))
-    n = part.num_rows
-    cpu, check_s = thread_time() - cpu, (perf_counter() - tick) / n
-    rows = _rows(work, part, solved, {**facts, "check_s": check_s}, place, started, cpu)
+    _check(work, part, solved)
+    watch.stop()
+    facts = {**facts, "check_s": (perf_counter() - tick) / part.num_rows}
     done.solve_s += float(np.sum(solved.columns["solve_s"]))
-    if not patient:
-        late = solved.columns["outcome"] == TIMEOUT
-        if late.any():
-            done.hard.append(part.filter(pa.array(late)))
-            rows = rows.filter(pa.array(~late))
+    late = solved.columns["outcome"] == TIMEOUT
+    if work.repeat > 1 and not _repeat(work, part, limits, page, solved, late):
+        return None
+    rows = _rows(work, part, solved, facts, place, watch)
+    if not patient and late.any():
+        done.hard.append(part.filter(pa.array(late)))
+        rows = rows.filter(pa.array(~late))
     return rows
 
 
+_checked: set[str] = set()
+"""Kinds whose checker this process has used."""
+
+
+class _Watch:
+    """Clocks and gauges of this thread from its making until `stop`: columns of a chunk."""
+
+    _numbers = count(1)
+
+    def __init__(self) -> None:
+        self.chunk = next(self._numbers)
+        self.started, self.clock = time(), monotonic()
+        self._preemptions, self._cpu, self._began = trust.preemptions(), thread_time(), perf_counter()
+
+    def stop(self) -> None:
+        self.chunk_s = perf_counter() - self._began
+        self.chunk_cpu_s = thread_time() - self._cpu
+        self.preempted = trust.preemptions() - self._preemptions
+        self.load = trust.load()
+
+    def columns(self, n: int) -> dict[str, np.ndarray]:
+        seconds = {name: np.full(n, getattr(self, name), np.float32) for name in ("chunk_s", "chunk_cpu_s", "load")}
+        return seconds | {name: np.full(n, getattr(self, name), np.int32) for name in ("chunk", "preempted")}
+
+
+def _check(work: Work, part: pa.RecordBatch, solved: Solved) -> None:
+    """Errors: RejectedAnswer for the first answer that breaks the rules."""
+    for bad, why in work.kind.check(part, solved.answers)[:1]:
+        raise RejectedAnswer(
+            work.kind.title(part, bad), f"the checker rejects an answer of the solver: {why}", part.slice(bad, 1)
+        )
+
+
+def _repeat(
+    work: Work, part: pa.RecordBatch, limits: Limits, page: np.ndarray, solved: Solved, late: np.ndarray
+) -> bool:
+    """Solve a slice again and add the columns of `--repeat` to `solved`; False when the page said stop.
+
+    late    bool[rows]: puzzles out of time, which are not tried again.
+    Errors  RejectedAnswer if a verdict is not the one of the first time; a time-out is no verdict.
+    """
+    again = np.flatnonzero(~late)
+    times = np.zeros((work.repeat, part.num_rows), np.float32)
+    times[0] = solved.columns["solve_s"]
+    times[1:, late] = times[0, late]
+    chosen = part.take(pa.array(again)) if late.any() else part
+    for turn in range(1, work.repeat if len(again) else 1):
+        page[SINCE_MS] = int(monotonic() * 1000)
+        other = work.kind.solve(chosen, limits, page[ABORT : ABORT + 1])
+        if other.aborted:
+            return False
+        _check(work, chosen, other)
+        first, second = np.asarray(solved.columns["outcome"])[again], np.asarray(other.columns["outcome"])
+        changed = (first != second) & (second != TIMEOUT) & (not work.kind.alone)  # another program may waver
+        for place in np.flatnonzero(changed)[:1]:
+            why = f"{OUTCOMES[first[place]]} the first time, {OUTCOMES[second[place]]} when it was repeated"
+            raise RejectedAnswer(work.kind.title(chosen, place), why, chosen.slice(place, 1))
+        times[turn, again] = other.columns["solve_s"]
+    solved.columns["repeats"] = np.where(late, 1, work.repeat).astype(np.int32)
+    solved.columns["median_s"] = np.where(late, 0, np.median(times, axis=0)).astype(np.float32)
+    solved.columns["least_s"] = np.where(late, 0, times.min(axis=0))
+    solved.columns["spread_s"] = np.ptp(times, axis=0)
+    return True
+
+
 def _rows(
-    work: Work,
-    part: pa.RecordBatch,
-    solved: Solved,
-    facts: dict[str, float],
-    place: Place,
-    started: float,
-    cpu: float,
+    work: Work, part: pa.RecordBatch, solved: Solved, facts: dict[str, float], place: Place, watch: _Watch
 ) -> pa.RecordBatch:
-    """Columns of a slice as rows. The thread's time is shared out as the wall time of the puzzles was."""
+    """Columns of a slice as rows. The thread had a core for the same share of each puzzle's time as of the slice's."""
     n = part.num_rows
     solve_s = np.asarray(solved.columns["solve_s"], np.float64)
     ends = np.cumsum(solve_s)
@@ -260,8 +379,12 @@ def _rows(
         if name in columns:
             columns[name] = np.asarray(columns[name], np.float32)
     columns |= {name: np.full(n, value, np.float32) for name, value in facts.items()}
-    columns["cpu_s"] = (cpu * solve_s / ends[-1] if ends[-1] > 0 else np.full(n, cpu / n)).astype(np.float32)
-    columns["started"] = ((started + ends - solve_s) * 1e6).astype(np.int64)
+    if "cpu_s" not in columns:
+        columns["cpu_s"] = solve_s * min(1.0, watch.chunk_cpu_s / max(watch.chunk_s, 1e-9))
+    columns["cpu_s"] = columns["cpu_s"].astype(np.float32)
+    columns["started"] = ((watch.started + ends - solve_s) * 1e6).astype(np.int64)
+    columns["clock_us"] = ((watch.clock + ends - solve_s) * 1e6).astype(np.int64)
+    columns |= watch.columns(n)
     if not work.store_answers:
         columns["answer"] = columns["second_answer"] = ""
     return _batch(work, columns, n, place)
@@ -269,14 +392,20 @@ def _rows(
 
 def _batch(work: Work, columns: dict[str, Any], n: int, place: Place) -> pa.RecordBatch:
     """A record batch of `Attempt`: given columns as they are, one value for all as a constant, the others zero."""
-    columns |= {
+    columns = {
         "run": work.run,
         "kind": work.kind.name,
+        "solver": work.solver,
         "engine": place.engine,
         "host": place.host,
         "worker": place.worker,
         "version": __version__,
-        "peak_mib": _peak_mib(),
+        "repeats": 1,
+        "peak_mib": trust.peak_mib(),
+        "chunk_mib": trust.recent_peak_mib(),
+        "core": place.core,
+        "calibration_s": place.calibration_s,
+        **columns,
     }
     return pa.RecordBatch.from_arrays(
         [_column(name, SCHEMA.field(name).type, columns.get(name), n) for name in COLUMNS], schema=SCHEMA
@@ -340,15 +469,5 @@ def _failed(
     columns["outcome"] = np.full(n, OUTCOMES.index(outcome))
     columns["stage"] = np.full(n, STAGES.index("read") if outcome == Outcome.INVALID else len(STAGES))
     columns["started"] = datetime.now(UTC)
+    columns["clock_us"] = np.full(n, monotonic() * 1e6, np.int64)
     return _batch(work, columns | facts, n, place)
-
-
-def _peak_mib() -> float:
-    """The most memory that this process ever used."""
-    if sys.platform == "win32":
-        import psutil
-
-        return float(psutil.Process().memory_info().peak_wset / 2**20)
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)

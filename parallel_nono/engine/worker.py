@@ -6,14 +6,20 @@ import gc
 import mmap
 import os
 import platform
-from typing import Any
+from dataclasses import replace
+from threading import Thread
+from time import sleep, time
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 
 from .. import __version__
+from ..formats.containers import Source
 from ..start import prepare
-from .work import ABORT, LEASE, PAGE, Chunk, Place, RejectedAnswer, Work, attempt, joined, new_page
+from . import EngineError, facts, trust
+from .parts import written
+from .work import ABORT, LEASE, PAGE, RECALLED, Chunk, Place, RejectedAnswer, Work, attempt, joined, new_page
 
 VERSIONS = {"pnono": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
 """What driver and workers must agree on."""
@@ -32,36 +38,77 @@ class Worker:
         prepare()
         self._work = work
         self._page, self.shares_page = shared_page(page_path)
-        self._place = Place("ray", platform.node(), f"{os.getpid()}.{number}")
+        self._place = Place("ray", platform.node(), f"{os.getpid()}.{number}", alone=True)
+        self._core: IO[bytes] | None = None
         pa.set_cpu_count(1)
         gc.freeze()
+        Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
     def hello(self) -> dict[str, Any]:
         """Who answers: host, Ray's node, versions, and whether the driver can see our page."""
         import ray
 
         node = ray.get_runtime_context().get_node_id()
-        return {"host": platform.node(), "node": node, "versions": VERSIONS, "shares_page": self.shares_page}
+        trouble = ""
+        if self._work.pin and self._core is None:
+            try:
+                core, self._core = trust.claim_core()
+                self._place = replace(self._place, core=core)
+            except EngineError as error:
+                trouble = str(error)
+        known = {"host": platform.node(), "node": node, "versions": VERSIONS, "shares_page": self.shares_page}
+        return {**known, "machine": facts.here(), "trouble": trouble}
 
-    def lease(self, number: int, careful: bool, weight: int, age_s: float, texts: bytes, batch: bytes) -> Any:
+    def lease(
+        self,
+        number: int,
+        careful: bool,
+        weight: int,
+        made: tuple[float, float],
+        texts: bytes,
+        batch: bytes,
+        sources: list[Source],
+    ) -> Any:
         """Attempt a chunk. Returns rows, hard puzzles and the rest as Arrow streams, and the figures of `Done`;
-        or (title, why, puzzle) of a rejected answer."""
-        chunk = Chunk(unpacked_texts(texts), joined(unpacked(batch)), weight, careful)
-        chunk.made -= age_s
+        (title, why, puzzle) of a rejected answer; or None if the driver asked for the chunk back.
+
+        made     when the chunk was cut: by the monotonic clock of the driver's host, and by the wall clock.
+        sources  files that this worker reads itself.
+        """
+        if number <= self._page[RECALLED]:
+            return None
+        chunk = Chunk(unpacked_texts(texts), joined(unpacked(batch)), weight, careful, sources=sources)
+        # The host's own clock, which nobody sets, means nothing on another host.
+        chunk.made = made[0] if self.shares_page else chunk.made - max(0.0, time() - made[1])
         if self._page[ABORT] == THIS_LEASE:
             self._page[ABORT] = 0  # it meant the one before
         self._page[LEASE] = number
+        if self._work.calibrate and not self._place.calibration_s:
+            self._place = replace(self._place, calibration_s=trust.calibration_s())
         try:
             done = attempt(self._work, chunk, self._page, self._place)
         except RejectedAnswer as error:
             return error.title, error.why, packed([error.puzzle])
         rest = [] if done.rest is None else [done.rest]
+        if self._work.parts is not None:
+            done.rows = written(self._work.parts, done.rows)
         figures = done.weight, done.seconds, done.aborted, done.solve_s
         return packed(done.rows), packed(done.hard), packed(rest), *figures
+
+    def recall(self, number: int) -> None:
+        """Called beside a lease: those up to this number that have not begun come back as they are."""
+        self._page[RECALLED] = number
 
     def stop(self) -> None:
         """Called beside a lease: its kernels return."""
         self._page[ABORT] = THIS_LEASE
+
+
+def _end_with(parent: int) -> None:
+    """End this process when Ray's own on this host has ended: Ray would, some of the time, take a minute to."""
+    while os.getppid() == parent:
+        sleep(1.0)
+    os._exit(1)
 
 
 def shared_page(path: str) -> tuple[np.ndarray, bool]:

@@ -17,6 +17,7 @@ from ..puzzle import InvalidPuzzle, Puzzle
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
 Parsed = Iterator[Puzzle | InvalidPuzzle]
 
@@ -33,13 +34,13 @@ class Facts(NamedTuple):
     """What a text says of a puzzle beside its clues, as sets keep it (`puzzleset.SCHEMA`).
 
     title     its own name, "" where it has none; metadata: a JSON object or "".
-    palette   None: black and white; goal: colour indices row by row, None: none.
+    palette   None: black and white; goal: colour indices row by row, uint16, None: none.
     """
 
     title: str
     metadata: str
     palette: list[dict[str, Any]] | None
-    goal: list[int] | None
+    goal: np.ndarray | None
 
 
 class Packed(NamedTuple):
@@ -91,6 +92,8 @@ class Format:
     unique      a file stands for the one answer: a puzzle with several or none is only written if somebody insists.
     cut         what the line begins with that opens a new puzzle, so that a long text can be read piece by piece;
                 "": a new puzzle on each line; None: the text is read at once.
+    write_sets  sets with all their columns and without errors -> the text that `write` makes of their puzzles, without
+                an object for each block: for huge puzzles.
     """
 
     name: str
@@ -109,6 +112,7 @@ class Format:
     first: str = ""
     rivals: tuple[str, ...] = ()
     cut: str | None = None
+    write_sets: Callable[[Iterable[pa.RecordBatch]], str] | None = None
 
     def __post_init__(self) -> None:
         if self.write and not self.blots:

@@ -14,11 +14,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from ..puzzle import InvalidPuzzle
 from . import format_of_extension, recognise
 from .decode import decode
+from .remote import is_remote, located, open_remote
 
 if TYPE_CHECKING:
     import gzip
@@ -63,14 +64,24 @@ head  gives the first `PEEK` bytes, unpacked; only to be called where the name d
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """Rows of one row group of a packed set, from `start` to before `stop`."""
+
+    group: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One file of puzzles, wherever it lies. Small, and can be sent to another process.
 
     name    as reports show it: the path as given, or `archive.zip/member`, or `-`.
     size    bytes as it lies there, 0 where unknown.
-    path    what to open; "" when `data` holds the bytes already.
+    path    what to open, a path or an address; "" when `data` holds the bytes already.
     packed  a packed puzzle set (Parquet), not text.
     error   why it can't be read; `load` raises it.
+    span    of a packed set only these rows; None: all.
     """
 
     name: str
@@ -79,6 +90,7 @@ class Source:
     data: bytes | None = field(default=None, repr=False)
     packed: bool = False
     error: str = ""
+    span: Span | None = None
 
     def load(self) -> bytes:
         """The bytes, unpacked. Errors: InvalidPuzzle if they can't be had or are too many."""
@@ -87,6 +99,8 @@ class Source:
         data = self.data
         if data is None:
             try:
+                if is_remote(self.path):
+                    return self._load_remote()
                 with open(self.path, "rb", buffering=0) as file:
                     if stat.S_ISREG(os.fstat(file.fileno()).st_mode) and self.size <= MAX_BYTES:
                         data = file.readall()  # faster: no room for MAX_BYTES is made first
@@ -96,9 +110,21 @@ class Source:
                 raise InvalidPuzzle(f"{self.name}: {_reason(error)}") from None
         return gunzip(data, self.name) if data[:2] == GZIP_MAGIC else data
 
+    def _load_remote(self) -> bytes:
+        with open_remote(self.path) as file:
+            if file.size() > MAX_BYTES:
+                raise InvalidPuzzle(f"{self.name}: expected at most {MAX_BYTES >> 20} MiB of text, found more")
+            data: bytes = file.read()
+        return gunzip(data, self.name) if data[:2] == GZIP_MAGIC else data
+
 
 def _reason(error: OSError) -> str:
-    return f"can't be read: {error.strerror or error}"
+    return f"can't be read: {error.strerror or str(error).partition(chr(10))[0]}"
+
+
+def _open(path: str) -> Any:
+    """A file to read bytes from, here or elsewhere. Errors: OSError, InvalidPuzzle."""
+    return open_remote(path) if is_remote(path) else open(path, "rb")
 
 
 def _at_most(file: IO[bytes] | gzip.GzipFile | io.BufferedReader, name: str, most: int | None = None) -> bytes:
@@ -138,7 +164,8 @@ def sources(
 ) -> Iterator[Source]:
     """Every file of puzzles under `paths`, in the order given, folders by name.
 
-    paths    files, folders, archives, globs, addresses that hold a puzzle, `-` for standard input.
+    paths    files, folders, archives, globs, `-` for standard input, addresses of files elsewhere (`s3://...`), or
+             addresses that hold a puzzle.
     skipped  called with the name of each file of a folder or archive that holds no puzzles (README, pictures, ...).
     claims   tells them apart; None: what holds nonograms, packed sets too.
     A file that is named itself is never skipped: what can't be read becomes a source whose `load` tells why.
@@ -152,6 +179,8 @@ def sources(
             yield from _folder(path, walk)
         elif os.path.exists(path):
             yield from _named(path, walk)
+        elif is_remote(path):
+            yield from _remote(path, walk)
         elif "://" in path:
             yield _address(path)
         elif glob.has_magic(path):
@@ -189,11 +218,44 @@ def _is_tar(data: bytes) -> bool:
     return data[257:262] == b"ustar"
 
 
-def _named(path: str, walk: _Walk) -> Iterator[Source]:
+def _remote(address: str, walk: _Walk) -> Iterator[Source]:
+    """A file elsewhere, or all files below a folder there, by name; hidden ones are passed by."""
+    from pyarrow.fs import FileSelector, FileType
+
+    try:
+        system, root = located(address)
+        waiting = [system.get_file_info(root)]
+    except (OSError, InvalidPuzzle) as error:
+        why = str(error) if isinstance(error, InvalidPuzzle) else f"{address}: {_reason(error)}"
+        yield Source(address, error=why)
+        return
+    if waiting[0].type == FileType.NotFound:
+        yield Source(address, error=f"{address}: expected a file or a folder, found nothing of that name")
+        return
+    top = waiting[0].path.rstrip("/")
+    while waiting:
+        info = waiting.pop()
+        name = address.rstrip("/") + info.path.rstrip("/")[len(top) :]
+        if info.type == FileType.Directory:
+            try:
+                found = sorted(
+                    system.get_file_info(FileSelector(info.path)), key=lambda below: below.path, reverse=True
+                )
+            except OSError as error:
+                yield Source(name, error=f"{name}: {_reason(error)}")
+                continue
+            waiting += [below for below in found if not below.base_name.startswith(".")]
+        elif name == address or name.lower().endswith((*ZIPS, *TARS)):
+            yield from _named(name, walk, info.size)
+        else:
+            yield from _found(name, info.size, None, walk)
+
+
+def _named(path: str, walk: _Walk, size: int | None = None) -> Iterator[Source]:
     """A file that the user named."""
     try:
-        size = os.path.getsize(path)
-        with open(path, "rb") as file:
+        size = os.path.getsize(path) if size is None else size
+        with _open(path) as file:
             head = file.read(512)
             if head[:4] == ZIP_MAGIC or _is_tar(head) or path.lower().endswith(TARS):
                 file.seek(0)
@@ -246,7 +308,7 @@ def _found(name: str, size: int, data: bytes | None, walk: _Walk) -> Iterator[So
     def head() -> bytes:
         nonlocal begun
         if begun is None:
-            with open(name, "rb") as file:
+            with _open(name) as file:
                 begun = file.read(PEEK)
         return _unpacked_head(begun[:PEEK])
 

@@ -287,14 +287,13 @@ def batches(source: Source, format: str | None = None, about: int = PIECE) -> It
     from ..puzzleset import RUN_COLUMNS, SetBuilder
 
     if source.packed:
-        from .packed import read_packed
-
         try:
-            yield from read_packed(_opened(source), RUN_COLUMNS, source.name)
+            yield from _packed_rows(source, RUN_COLUMNS)
         except InvalidPuzzle as error:
-            builder = SetBuilder()
-            builder.add_error(str(error), source.name, 1, stem(source.name))
-            yield builder.finish()
+            if source.span is None or source.span.start == 0:  # once for a row group
+                builder = SetBuilder()
+                builder.add_error(str(error), source.name, 1 + getattr(source.span, "group", 0), stem(source.name))
+                yield builder.finish()
         return
     data, broken = _loaded(source)
     if len(data) <= 2 * about or broken:
@@ -331,6 +330,21 @@ def batches(source: Source, format: str | None = None, about: int = PIECE) -> It
         n_lines += piece.count("\n")
         if n:
             yield builder.finish()
+
+
+def _packed_rows(source: Source, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    """A packed set by row groups, or the rows of one of them that `source` stands for."""
+    from .packed import read_packed
+
+    if source.span is None:
+        yield from read_packed(_opened(source), columns, source.name)
+        return
+    at, span = 0, source.span
+    for batch in read_packed(_opened(source), columns, source.name, [span.group]):
+        first, last = max(0, span.start - at), min(batch.num_rows, span.stop - at)
+        if first < last:
+            yield batch.slice(first, last - first)
+        at += batch.num_rows
 
 
 def _pack_piece(builder: SetBuilder, form: Format, piece: str, source: str, n_lines: int) -> None:

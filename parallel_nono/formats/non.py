@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Grid, InvalidPuzzle, Puzzle
+from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle
 from . import Format, Packed, Parsed
 from .shades import distinct, shade
 from .text import (
@@ -32,6 +32,8 @@ from .text import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from .sections import Draft
 
 TITLE = "Simpson's .non"
@@ -298,27 +300,81 @@ def _unquoted(value: str) -> str:
 def write(puzzles: Iterable[Puzzle]) -> str:
     texts = []
     for puzzle in puzzles:
-        plain = puzzle.palette == BLACK_AND_WHITE
-        if puzzle.n_colours - 1 > len(INKS):
-            raise InvalidPuzzle(
-                f"{TITLE} carries at most {len(INKS)} colours, found {puzzle.n_colours - 1} in {shown(puzzle.name)}"
-            )
-        signs = ["0", "1"] if plain else ["0", *INKS[: puzzle.n_colours - 1]]
-        lines = [f"title {_quoted(puzzle.name or stem(puzzle.source))}"]
-        lines += [f"{key} {_quoted(text)}" for key, text in puzzle.metadata if KEY.match(key) and key not in OWN]
-        lines += [f"width {puzzle.width}", f"height {puzzle.height}"]
-        if not plain:
-            if puzzle.palette[0].rgb != BLACK_AND_WHITE[0].rgb:
-                lines.append(f"color 0 #{puzzle.palette[0].rgb:06x}")
-            lines += [f"color {signs[c]} #{colour.rgb:06x}" for c, colour in enumerate(puzzle.palette) if c]
-        for key, clues in (("rows", puzzle.rows), ("columns", puzzle.columns)):
-            lines += ["", key]
-            for clue in clues:
-                lines.append(",".join(f"{b.text}{'' if plain else signs[b.colour]}" for b in clue) or "0")
-        if puzzle.goal is not None:
-            lines += ["", f'goal "{"".join(signs[cell] for row in puzzle.goal for cell in row)}"']
-        texts.append("\n".join(lines) + "\n")
+        signs = _signs(puzzle.palette, puzzle.name)
+        marks = [""] * 2 if puzzle.palette == BLACK_AND_WHITE else signs
+        sides = (
+            (",".join(f"{block.text}{marks[block.colour]}" for block in clue) or "0" for clue in clues)
+            for clues in (puzzle.rows, puzzle.columns)
+        )
+        goal = None if puzzle.goal is None else "".join(signs[cell] for row in puzzle.goal for cell in row)
+        texts.append(_text(puzzle.name or stem(puzzle.source), puzzle.metadata, puzzle.palette, signs, sides, goal))
     return "====\n".join(texts)
+
+
+def write_sets(batches: Iterable[pa.RecordBatch]) -> str:
+    """`write` for sets with all their columns and without errors; no object is made for a block."""
+    return "====\n".join(_text_at(batch, place) for batch in batches for place in range(batch.num_rows))
+
+
+def _text_at(batch: pa.RecordBatch, place: int) -> str:
+    import numpy as np
+
+    from ..puzzleset import clues_of, facts_at
+
+    clues = clues_of(batch.slice(place, 1))
+    name, source, metadata, palette = facts_at(batch, place)
+    signs = _signs(palette, name)
+    marks = None if palette == BLACK_AND_WHITE else signs
+
+    def clue(line: int) -> str:
+        here = slice(clues.blocks[line], clues.blocks[line + 1])
+        lengths = [str(length) if length else "?" for length in clues.lengths[here].tolist()]
+        if marks:
+            lengths = [text + marks[c] for text, c in zip(lengths, clues.colours[here].tolist(), strict=True)]
+        return ",".join(lengths) or "0"
+
+    first, last = int(clues.lines[0]), int(clues.lines[1])
+    middle = first + int(clues.heights[0])
+    goal = batch.column("goal")[place]
+    cells = None
+    if goal.is_valid:
+        codes = np.array([ord(sign) for sign in signs], np.uint8)
+        cells = codes[goal.values.to_numpy(zero_copy_only=True)].tobytes().decode()
+    sides = (map(clue, range(start, stop)) for start, stop in ((first, middle), (middle, last)))
+    return _text(name or stem(source), metadata, palette, signs, sides, cells)
+
+
+def _signs(palette: Palette, name: str) -> list[str]:
+    """The sign of each colour. Errors: InvalidPuzzle if there are more than letters."""
+    if palette == BLACK_AND_WHITE:
+        return ["0", "1"]
+    if len(palette) - 1 > len(INKS):
+        raise InvalidPuzzle(f"{TITLE} carries at most {len(INKS)} colours, found {len(palette) - 1} in {shown(name)}")
+    return ["0", *INKS[: len(palette) - 1]]
+
+
+def _text(
+    title: str,
+    metadata: Iterable[tuple[str, str]],
+    palette: Palette,
+    signs: Sequence[str],
+    sides: Iterable[Iterable[str]],
+    goal: str | None,
+) -> str:
+    """A puzzle as text; sides: the clues of the rows and of the columns."""
+    clues = [list(side) for side in sides]
+    lines = [f"title {_quoted(title)}"]
+    lines += [f"{key} {_quoted(text)}" for key, text in metadata if KEY.match(key) and key not in OWN]
+    lines += [f"width {len(clues[1])}", f"height {len(clues[0])}"]
+    if palette != BLACK_AND_WHITE:
+        if palette[0].rgb != BLACK_AND_WHITE[0].rgb:
+            lines.append(f"color 0 #{palette[0].rgb:06x}")
+        lines += [f"color {signs[c]} #{colour.rgb:06x}" for c, colour in enumerate(palette) if c]
+    for key, side in zip(("rows", "columns"), clues, strict=True):
+        lines += ["", key, *side]
+    if goal is not None:
+        lines += ["", f'goal "{goal}"']
+    return "\n".join(lines) + "\n"
 
 
 def _quoted(value: str) -> str:
@@ -338,4 +394,5 @@ FORMAT = Format(
     several=True,
     blots=True,
     cut="====",
+    write_sets=write_sets,
 )

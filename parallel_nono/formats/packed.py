@@ -10,23 +10,32 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..puzzle import BLOT, InvalidPuzzle
 from .containers import PARQUET_MAGIC
+from .remote import is_remote, located, open_remote
 from .text import MAX_CELLS, MAX_INKS, MAX_LINE
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
+    from pyarrow.fs import FileSystem
 
 ROW_GROUP = 4096
 """Puzzles of a row group, and of a batch."""
 
 ROW_GROUP_BYTES = 64 << 20
 """A row group of larger puzzles is closed at this size."""
+
+SHARE = 64
+"""Puzzles that go to one of several files before it is the turn of the next."""
+
+MAX_WAITING_BYTES = 1 << 30
+"""Puzzles of all files that wait for their row groups to fill."""
 
 MAX_GROUP_BYTES = 2 << 30
 """Unpacked bytes of a row group that is read: a small file may claim any size."""
@@ -35,55 +44,163 @@ KEY = b"pnono.puzzleset"
 
 
 def write_packed(
-    path: str | os.PathLike[str], batches: Iterable[pa.RecordBatch], row_group: int = ROW_GROUP, level: int = 3
+    path: str | os.PathLike[str],
+    batches: Iterable[pa.RecordBatch],
+    row_group: int = ROW_GROUP,
+    level: int = 3,
+    shards: int = 1,
 ) -> int:
-    """Write sets to one file; returns the number of puzzles.
+    """Write sets to one file, or to several that take puzzles in turn; returns the number of puzzles.
 
-    The file appears under its name when it is complete: it is written beside it as `.NAME.part-PID`, synced, renamed.
-    Errors   OSError; what `batches` raises; in both cases nothing is left behind.
+    path     of the file, or its address elsewhere (`s3://...`, see `remote`).
+    shards   number of files; for more than one see `shard_paths`.
+    The files appear under their names when all are complete: each is written beside its place as `.NAME.part-PID`,
+    synced, renamed.
+    Errors   OSError; InvalidPuzzle for an address that can't be reached; what `batches` raises. Nothing is left behind.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from ..puzzleset import SCHEMA
-
-    path = os.path.abspath(os.fspath(path))
-    folder, name = os.path.split(path)
-    part = os.path.join(folder, f".{name}.part-{os.getpid()}")
+    files: list[_File] = []
     total = 0
     try:
-        with open(part, "wb") as file:
-            with pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=level) as writer:
-                waiting: list[pa.RecordBatch] = []
-                rows = size = 0
-                for batch in batches:
-                    batch = batch.cast(SCHEMA)
-                    total += batch.num_rows
-                    start = 0
-                    while start < batch.num_rows:  # a row group is never more than `row_group` puzzles
-                        piece = batch.slice(start, row_group - rows)
-                        start += piece.num_rows
-                        waiting.append(piece)
-                        rows += piece.num_rows
-                        size += piece.nbytes
-                        if rows >= row_group or size >= ROW_GROUP_BYTES:
-                            writer.write_table(pa.Table.from_batches(waiting, SCHEMA), row_group_size=row_group)
-                            waiting, rows, size = [], 0, 0
-                if waiting or not total:
-                    writer.write_table(pa.Table.from_batches(waiting, SCHEMA), row_group_size=row_group)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
+        for name in shard_paths(path, shards):
+            files.append(_File(_target(name), row_group, level, MAX_WAITING_BYTES // shards))
+        for number, piece in enumerate(_pieces(batches, row_group if shards == 1 else SHARE)):
+            files[number % shards].add(piece)
+            total += piece.num_rows
+        for file in files:
+            file.close()
+        for file in files:
+            file.target.keep()
     finally:
-        if os.path.exists(part):
-            os.unlink(part)
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)  # the new name itself
-        finally:
-            os.close(handle)
+        for file in files:
+            file.discard()
     return total
+
+
+def shard_paths(path: str | os.PathLike[str], shards: int) -> list[str]:
+    """`all.parquet`, or for 2 shards `all-00000-of-00002.parquet` and `all-00001-of-00002.parquet`."""
+    path = os.fspath(path)
+    if shards == 1:
+        return [path]
+    stem, ending = os.path.splitext(path)
+    return [f"{stem}-{number:05}-of-{shards:05}{ending}" for number in range(shards)]
+
+
+def _pieces(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    """All puzzles, at most so many at a time."""
+    from ..puzzleset import SCHEMA
+
+    for batch in batches:
+        batch = batch.cast(SCHEMA)
+        for start in range(0, batch.num_rows, most):
+            yield batch.slice(start, most)
+
+
+class _File:
+    """A packed set while it is written: rows wait until a row group is full, or larger than `most_bytes`."""
+
+    def __init__(self, target: _Local | _Remote, row_group: int, level: int, most_bytes: int) -> None:
+        import pyarrow.parquet as pq
+
+        from ..puzzleset import SCHEMA
+
+        self.target, self._row_group, self._most_bytes = target, row_group, min(most_bytes, ROW_GROUP_BYTES)
+        self._writer = pq.ParquetWriter(target.file, SCHEMA, compression="zstd", compression_level=level)
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = self._size = 0
+        self._empty = True
+
+    def add(self, piece: pa.RecordBatch) -> None:
+        """Append puzzles, at most a row group of them."""
+        room = self._row_group - self._rows
+        if piece.num_rows > room:
+            self.add(piece.slice(0, room))
+            piece = piece.slice(room)
+        self._waiting.append(piece)
+        self._rows += piece.num_rows
+        self._size += piece.nbytes
+        if self._rows >= self._row_group or self._size >= self._most_bytes:
+            self._write()
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        from ..puzzleset import SCHEMA
+
+        self._writer.write_table(pa.Table.from_batches(self._waiting, SCHEMA), row_group_size=self._row_group)
+        self._waiting, self._rows, self._size, self._empty = [], 0, 0, False
+
+    def close(self) -> None:
+        if self._waiting or self._empty:
+            self._write()
+        self._writer.close()
+        self.target.close()
+
+    def discard(self) -> None:
+        """Remove what is not complete; nothing where `target` was kept."""
+        with suppress(OSError, ValueError):  # after a failure only, and then it has been told
+            self._writer.close()
+        self.target.discard()
+
+
+class _Local:
+    """A file that is to appear under `path` once it is complete."""
+
+    def __init__(self, path: str) -> None:
+        self._path = os.path.abspath(path)
+        self._folder, name = os.path.split(self._path)
+        self._part = os.path.join(self._folder, f".{name}.part-{os.getpid()}")
+        self.file: Any = open(self._part, "wb")  # noqa: SIM115 - closed by `close` or `discard`
+
+    def close(self) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+
+    def keep(self) -> None:
+        os.replace(self._part, self._path)
+        if hasattr(os, "O_DIRECTORY"):
+            handle = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(handle)  # the new name itself
+            finally:
+                os.close(handle)
+
+    def discard(self) -> None:
+        self.file.close()
+        if os.path.exists(self._part):
+            os.unlink(self._part)
+
+
+class _Remote:
+    """The same on another file system; object stores copy and delete where disks rename."""
+
+    def __init__(self, system: FileSystem, path: str) -> None:
+        self._system, self._path, self._kept = system, path, False
+        folder, slash, name = path.rpartition("/")
+        self._part = f"{folder}{slash}.{name}.part-{os.getpid()}"
+        self.file: Any = system.open_output_stream(self._part)
+
+    def close(self) -> None:
+        self.file.close()
+
+    def keep(self) -> None:
+        self._system.move(self._part, self._path)
+        self._kept = True
+
+    def discard(self) -> None:
+        if not self._kept:
+            with suppress(OSError):  # it may never have come to be
+                self.file.close()
+                self._system.delete_file(self._part)
+
+
+def _target(path: str) -> _Local | _Remote:
+    from pyarrow.fs import LocalFileSystem
+
+    if not is_remote(path):
+        return _Local(path)
+    system, inner = located(path)
+    return _Local(inner) if isinstance(system, LocalFileSystem) else _Remote(system, inner)
 
 
 def is_packed(where: str | bytes) -> bool:
@@ -100,6 +217,13 @@ def count_packed(where: str | bytes, name: str = "") -> int:
     with _open(where, name) as file:
         _check_schema(file, (), name or _title(where))
         return file.metadata.num_rows
+
+
+def group_rows(where: str | bytes, name: str = "") -> list[int]:
+    """The number of puzzles in each row group. Errors: InvalidPuzzle if it is no puzzle set."""
+    with _open(where, name) as file:
+        _check_schema(file, (), name or _title(where))
+        return [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
 
 
 def read_packed(
@@ -153,6 +277,8 @@ def _open(where: str | bytes, name: str) -> pq.ParquetFile:
     try:
         if isinstance(where, bytes):
             return pq.ParquetFile(io.BytesIO(where))
+        if is_remote(where):
+            return pq.ParquetFile(open_remote(where), pre_buffer=True)
         with open(where, "rb") as file:
             if file.read(4) != PARQUET_MAGIC:
                 raise InvalidPuzzle(f"{name}: expected a packed puzzle set (Parquet), found another kind of file")

@@ -62,15 +62,15 @@ def packed(texts: Iterable[Sequence[Draft] | None], xml: bool) -> Packed:
 
 def _facts(draft: Draft, colours: np.ndarray) -> Facts:
     """Facts for a set. Inks that nothing uses are left out, as by `text.used`; `colours`, of its blocks, is changed."""
-    goal = [ord(cell) - ord("0") for cell in draft.goal] if draft.goal else None
+    goal = np.frombuffer(draft.goal.encode("ascii"), np.uint8).astype(np.uint16) - ord("0") if draft.goal else None
     palette = draft.palette
     if len(palette) > 2:
-        inks = {*colours.tolist(), *(goal or ())} - {0}
+        inks = {*np.unique(colours).tolist(), *np.unique([] if goal is None else goal).tolist()} - {0}
         used = [0, *sorted(inks or {1})]
         place = np.zeros(len(palette), np.uint16)
         place[used] = np.arange(len(used))
         colours[:] = place[colours]
-        goal = None if goal is None else place[goal].tolist()
+        goal = None if goal is None else place[goal]
         palette = tuple(palette[colour] for colour in used)
     return Facts(
         draft.title,

@@ -1,16 +1,20 @@
 """Puzzles from seeds: the same bytes on every machine and version.
 
-`generate` makes one puzzle, `generate_set` a packed set without an object per puzzle, `write_manifest` whole files.
+`generate` makes one puzzle, `generate_set` a packed set without an object per puzzle, `generate_huge` a set of one
+without an object per block, `write_manifest` whole files.
 A kind of picture is one function and one line in `GENERATORS`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ..puzzle import InvalidPuzzle, Puzzle
+import numpy as np
+
+from ..puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
 from . import black_white, colour, special
 from .fields import random_of
 
@@ -90,12 +94,8 @@ def generate(kind: str, height: int, width: int, seed: int = 0, **options: int) 
         puzzle = Puzzle(*made)
     else:
         puzzle = Puzzle.of_grid(made.tolist(), colour.palette_of(options.get("inks", 1) + 1))
-    facts = {"generator": kind, "seed": seed, **options, "license": LICENCE}
-    return replace(
-        puzzle,
-        name=f"{kind} {height}x{width} {seed}",
-        metadata=tuple((key, str(value)) for key, value in facts.items()),
-    )
+    name, facts = _facts(kind, height, width, seed, options)
+    return replace(puzzle, name=name, metadata=facts)
 
 
 def generate_set(
@@ -116,11 +116,47 @@ def generate_set(
         able = ", ".join(name for name, other in GENERATORS.items() if other.many)
         raise InvalidPuzzle(f"expected a kind that draws whole sets ({able}), found {kind}")
     cells = generator.many(random_of(kind, height, width, seed), count, height, width, **options)
-    counts, lengths = lines_of(cells)
+    counts, lengths, _ = lines_of(cells)
     names = [f"{kind} {height}x{width} {seed}.{place}" for place in range(count)]
     builder = SetBuilder()
     builder.add_black_white([height] * count, [width] * count, counts, lengths, names, f"generate:{kind}", first_index)
     return builder.finish()
+
+
+def generate_huge(kind: str, height: int, width: int, seed: int = 0, index: int = 1, **options: int) -> pa.RecordBatch:
+    """The puzzle of `generate` as a packed set of one, of any size: without its goal, and without an object for each
+    block.
+
+    Errors  InvalidPuzzle as `generate`, and if it has more cells than the solver takes.
+    """
+    from ..formats.text import MAX_CELLS
+    from ..puzzleset import SetBuilder, set_of
+    from .many import lines_of
+
+    if height * width > MAX_CELLS:
+        raise InvalidPuzzle(f"{kind}: expected at most {MAX_CELLS:,} cells, found {height:,} x {width:,}")
+    generator, options = _chosen(kind, height, width, seed, options)
+    made = generator.make(random_of(kind, height, width, seed), height, width, **options)
+    name, facts = _facts(kind, height, width, seed, options)
+    if isinstance(made, tuple):
+        rows, columns = made
+        return set_of([Puzzle(rows, columns, name=name, source=kind, index=index, metadata=facts)])
+    builder = SetBuilder()
+    counts, lengths, colours = lines_of(np.asarray(made)[None])
+    builder.add_black_white([height], [width], counts, lengths, [name], kind, index)
+    builder.metadata[-1] = json.dumps(dict(facts), ensure_ascii=False)
+    palette = colour.palette_of(options.get("inks", 1) + 1)
+    if palette != BLACK_AND_WHITE:
+        builder.set_colours(palette, colours)
+    return builder.finish()
+
+
+def _facts(
+    kind: str, height: int, width: int, seed: int, options: dict[str, int]
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Name and metadata of a puzzle."""
+    facts = {"generator": kind, "seed": seed, **options, "license": LICENCE}
+    return f"{kind} {height}x{width} {seed}", tuple((key, str(value)) for key, value in facts.items())
 
 
 def _chosen(kind: str, height: int, width: int, seed: int, options: dict[str, int]) -> tuple[Generator, dict[str, int]]:
@@ -154,4 +190,4 @@ def write_manifest(manifest: Path, out: Path) -> list[Path]:
     return files.write_manifest(manifest, out)
 
 
-__all__ = ["GENERATORS", "Generator", "generate", "generate_set", "write_manifest"]
+__all__ = ["GENERATORS", "Generator", "generate", "generate_huge", "generate_set", "write_manifest"]

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import RandomState
 
-from .fields import Grid, below, brightest, default_radius, levels, pick, smooth
+from .fields import (
+    MOST_AT_ONCE,
+    Grid,
+    below,
+    brightest,
+    brightest_smooth,
+    default_radius,
+    levels,
+    pick,
+    smooth,
+)
 
 
 def noise_set(random: RandomState, count: int, height: int, width: int, *, density: int) -> np.ndarray:
@@ -23,6 +33,9 @@ def noise(random: RandomState, height: int, width: int, *, density: int) -> Grid
 
 
 def blobs(random: RandomState, height: int, width: int, *, density: int, radius: int) -> Grid:
+    radius = radius or default_radius(height, width)
+    if (height + 4 * radius) * (width + 4 * radius) > MOST_AT_ONCE:
+        return brightest_smooth(random, height, width, radius, density)
     return blobs_set(random, 1, height, width, density=density, radius=radius)[0]
 
 

@@ -1,30 +1,53 @@
-"""The clues of many pictures of one size at once."""
+"""The clues of many pictures of one size at once, or of one huge picture."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-_MOST_CELLS = 1 << 22  # drawn at once: keeps the temporary arrays at some tens of MiB
+_MOST_CELLS = 1 << 22  # looked at at once: keeps the temporary arrays at some tens of MiB
 
 
-def lines_of(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The blocks of black-white pictures as `SetBuilder.add_black_white` takes them.
+def lines_of(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The blocks of pictures as `SetBuilder` takes them.
 
-    cells    uint8[count, height, width] of 0 and 1.
-    Returns  int32 blocks of each line, rows first in each picture; int32 lengths of all blocks.
+    cells    [count, height, width], colour indices.
+    Returns  int32 blocks of each line, rows first in each picture; int32 lengths and uint16 colours of all blocks.
     """
-    count, height, width = cells.shape
-    n_lines, room = height + width, max(height, width) + 2
-    chunk = max(1, _MOST_CELLS // (n_lines * room))
-    counts = np.empty((count, n_lines), np.int32)
-    lengths = []
-    for first in range(0, count, chunk):
-        part = cells[first : first + chunk]
+    counts, lengths, colours = [], [], []
+    for lines in _lines(cells):
         # A blank cell at both ends of each line, so that every run has a beginning and an end inside.
-        lines = np.zeros((len(part), n_lines, room), np.int8)
-        lines[:, :height, 1 : width + 1] = part
-        lines[:, height:, 1 : height + 1] = part.transpose(0, 2, 1)
-        change = np.diff(lines, axis=2)
-        counts[first : first + chunk] = (change == 1).sum(2)
-        lengths.append((np.flatnonzero(change == -1) - np.flatnonzero(change == 1)).astype(np.int32))
-    return counts.ravel(), np.concatenate(lengths) if lengths else np.zeros(0, np.int32)
+        padded = np.zeros((len(lines), lines.shape[1] + 2), lines.dtype)
+        padded[:, 1:-1] = lines
+        here, before = padded[:, 1:], padded[:, :-1]
+        changes = here != before
+        begins = changes & (here != 0)
+        starts = np.flatnonzero(begins)
+        counts.append(begins.sum(1, dtype=np.int32))
+        lengths.append((np.flatnonzero(changes & (before != 0)) - starts).astype(np.int32))
+        colours.append(here[begins].astype(np.uint16))
+    return _joined(counts, np.int32), _joined(lengths, np.int32), _joined(colours, np.uint16)
+
+
+def _lines(cells: np.ndarray) -> Iterator[np.ndarray]:
+    """All lines in order, [lines, cells] at a time: of small pictures several at once, of a huge one a strip."""
+    count, height, width = cells.shape
+    n_lines, room = height + width, max(height, width)
+    several = _MOST_CELLS // (n_lines * room)
+    for first in range(0, count, max(several, 1)):
+        if several:
+            part = cells[first : first + several]
+            lines = np.zeros((len(part), n_lines, room), cells.dtype)
+            lines[:, :height, :width] = part
+            lines[:, height:, :height] = part.transpose(0, 2, 1)
+            yield lines.reshape(-1, room)
+            continue
+        for view in (cells[first], cells[first].T):
+            step = max(1, _MOST_CELLS // view.shape[1])
+            for start in range(0, len(view), step):
+                yield view[start : start + step]
+
+
+def _joined(pieces: list[np.ndarray], kind: type) -> np.ndarray:
+    return np.concatenate(pieces) if pieces else np.zeros(0, kind)

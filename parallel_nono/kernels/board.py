@@ -93,8 +93,9 @@ DEADLINE, STOP = 0, 1
 N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_CONFLICTS, N_SKIPPED, WITNESS, N_DEPTH = 8, 9, 10, 11, 12, 13, 14, 15
 COUNTS, N_COUNTS = 8, 8
 
-ROW, COLUMN, COLOUR, EPOCH, FOUND = 16, 17, 18, 19, 20
-"""The best branch; the number of changes so far: the time of `changed` and `probed`; the answers found."""
+ROW, COLUMN, COLOUR, EPOCH, FOUND, LEVEL, NODES = 16, 17, 18, 19, 20, 21, 22
+"""The best branch; the number of changes so far: the time of `changed` and `probed`; the answers found; where the
+search stands: its level, and the nodes that it has looked at."""
 
 LINES = 24
 

@@ -17,12 +17,14 @@ from .board import (
     FULL_STACK,
     KEEP,
     LATE,
+    LEVEL,
     LEVELS,
     N_BRANCHES,
     N_CONFLICTS,
     N_DEPTH,
     N_LINES,
     NO_END,
+    NODES,
     ONE_ROUND,
     OPEN,
     ROW,
@@ -44,33 +46,32 @@ costs (scripts/bench/README.md)."""
 def search(probe, propagate, words, numbers, board, wanted, most_visits, cells, at, more):
     """Depth-first search on copied planes from level 0, whose best branch is at numbers[ROW] and so on.
 
-    Every node is probed; then one cell splits it into `has this colour` and `has not`.
+    Every node is probed; then one cell splits it into `has this colour` and `has not`. The search begins where
+    numbers[FOUND], [LEVEL] and [NODES] stand: at 0, or, after SPENT, where it stopped.
     wanted      stop at this many answers.
     most_visits  to lines, at most; looked at before each node.
     cells, at   uint16[2, ...]; the first two answers go to cells[0, at:] and cells[1, at:].
     more        uint16[n, cells]; the answers after those, as many as there is room for.
     Returns     SOLVED when `wanted` are found, CONTRADICTION when all is searched (the number is then exact), LATE,
-                SPENT, or FULL_STACK: the stack is too small, start again with more. numbers[FOUND] is the number of
-                answers.
+                SPENT: another call goes on, or FULL_STACK: the stack is too small, start again with more.
+                numbers[FOUND] is the number of answers.
     """
     size = board.state_words
     before = board.stack + BEFORE * size
     levels = (len(words) - board.stack) // size - LEVELS
-    depth, found, nodes = 0, 0, 0
-    numbers[FOUND] = 0
+    depth, found, nodes = numbers[LEVEL], numbers[FOUND], numbers[NODES]
     last = numbers[N_LINES] + most_visits
-    fresh = False  # level 0 has been probed already
     while True:
         base = board.stack + (LEVELS + depth) * size
         verdict = OPEN
-        if fresh:
-            nodes += 1
+        if nodes > 0:  # level 0 has been probed already
             if numbers[N_LINES] > last:
+                numbers[LEVEL], numbers[NODES] = depth, nodes
                 return SPENT
             verdict = probe(
                 propagate, words, numbers, board, base, NO_END, CLOSURE if nodes > CHEAP_NODES else ONE_ROUND
             )
-        fresh = True
+        nodes += 1
         if verdict == LATE:
             return LATE
         if verdict == SOLVED:

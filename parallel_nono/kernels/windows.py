@@ -19,7 +19,8 @@ import numpy as np
 
 from . import kernel
 from .bits import FULL, U0, U1, U63, U64, U, leading_zeros, reverse_bits
-from .board import full_word
+from .board import copy_words, full_word
+from .sizes import SEGMENT
 
 RIGHT, LEFT = np.int64(1), np.int64(-1)
 """The step from one block to the next in a pass; typed numbers, so that each pass is compiled once."""
@@ -164,30 +165,33 @@ def smeared_up(bits, length):
 
 
 @kernel(inner=True)
-def sweep(words, numbers, background, lengths, first, step, k, plane, apart, at, window, place, starts, gaps):
+def sweep(
+    words, numbers, background, lengths, first, step, start, stop, plane, apart, at, window, place, starts, gaps
+):  # fmt: skip
     """Which starts and gap cells agree with everything before them.
 
+    start, stop  the blocks; for `start` the piece of `starts` of the block before is there.
     For block j with leftmost start s: bit i of its piece of `starts` is set when it can start at s + i; bit i of its
     piece of `gaps` when cell s - 1 + i can be background with only background between it and block j - 1.
     """
-    for j in range(k):
+    for j in range(start, stop):
         n = numbers[U(window + j)]
         here = numbers[U(place + j)]
         if n == 1:
             words[U(starts + here)], words[U(gaps + here)] = U1, U1
             words[U(starts + here + 1)], words[U(gaps + here + 1)] = U0, U0
             continue
-        length, start, run = np.int64(lengths[U(first + step * j)]), numbers[U(at + j)], numbers[U(plane + j)]
+        length, begin, run = np.int64(lengths[U(first + step * j)]), numbers[U(at + j)], numbers[U(plane + j)]
         # Seeds of the gap: first cells behind block j - 1; they flow right through background by the carry.
         distance, before, size_before, touching = 0, 0, 0, False
         if j > 0:
-            distance = start - 1 - numbers[U(at + j - 1)] - lengths[U(first + step * (j - 1))]
+            distance = begin - 1 - numbers[U(at + j - 1)] - lengths[U(first + step * (j - 1))]
             before = starts + numbers[U(place + j - 1)]
             size_before = numbers[U(window + j - 1)]
             touching = numbers[U(apart + j)] == 0
         if n <= 64:  # most windows: all in one word
             mask = FULL >> U(64 - n)
-            free = ~word_at(words, run, start + length - 1) & mask
+            free = ~word_at(words, run, begin + length - 1) & mask
             if free == U0:
                 free = mask
             elif length >= n:
@@ -201,7 +205,7 @@ def sweep(words, numbers, background, lengths, first, step, k, plane, apart, at,
                     seeds = words[U(before)] << U1
                 elif distance < size_before:
                     seeds |= word_at(words, before, distance)
-                white = word_at(words, background, start - 1) & mask
+                white = word_at(words, background, begin - 1) & mask
                 seeds &= white
                 gap = white & (((white + seeds) ^ white) | seeds)
                 words[U(gaps + here)] = gap
@@ -219,7 +223,7 @@ def sweep(words, numbers, background, lengths, first, step, k, plane, apart, at,
         bad = starts + here
         hit = False
         for word in range(size):
-            blocked = ~word_at(words, run, start + length - 1 + (word << 6))
+            blocked = ~word_at(words, run, begin + length - 1 + (word << 6))
             if word == size - 1:
                 blocked &= last_mask
             words[U(bad + word)] = blocked
@@ -250,7 +254,7 @@ def sweep(words, numbers, background, lengths, first, step, k, plane, apart, at,
                 seeds = word_at(words, before, shift)
             if word == 0 and distance >= 0:
                 seeds |= U1
-            white = word_at(words, background, start - 1 + (word << 6))
+            white = word_at(words, background, begin - 1 + (word << 6))
             seeds &= white
             total = white + seeds
             over = total < white
@@ -346,25 +350,106 @@ def settle_windows(words, numbers, lengths, colours, first, k, n, planes, size, 
         return False
     if not leftmost(words, numbers, desk.reversed, n, lengths, first + k - 1, LEFT, k, desk.enalp, desk.trapa, ta):
         return False
-    arena = 0
+    arena, row = 0, 0
     for j in range(k):
         window = n - numbers[U(ta + k - 1 - j)] - lengths[U(first + j)] - numbers[U(at + j)] + 1
         numbers[U(desk.window + j)], numbers[U(desk.wodniw + k - 1 - j)] = window, window
         numbers[U(desk.place + j)], numbers[U(desk.ecalp + k - 1 - j)] = arena, arena
         arena += ((window + 63) >> 6) + 1
-    sweep(
-        words, numbers, planes, lengths, first, RIGHT, k, desk.plane, desk.apart, at, desk.window, desk.place,
-        desk.starts, desk.gaps,
-    )  # fmt: skip
-    sweep(
-        words, numbers, desk.reversed, lengths, first + k - 1, LEFT, k, desk.enalp, desk.trapa, ta, desk.wodniw,
-        desk.ecalp, desk.strats, desk.spag,
-    )  # fmt: skip
+        row = max(row, ((window + 63) >> 6) + 1)
     for i in range(slots * stride):
         words[U(out + i)] = U0
+    if arena > desk.gaps - desk.starts:
+        settle_segments(words, numbers, lengths, colours, first, k, n, planes, desk, at, ta, row)
+        return True
+    sweep_right(words, numbers, lengths, first, np.int64(0), k, planes, desk, at)
+    sweep_left(words, numbers, lengths, first, k, np.int64(0), k, desk, ta)
     for j in range(k):
         join_block(words, numbers, lengths, colours, first, k, n, j, desk, at)
     return True
+
+
+@kernel(inner=True)
+def sweep_right(words, numbers, lengths, first, start, stop, planes, desk, at):
+    """The sweep from the left over blocks start to stop - 1."""
+    sweep(
+        words, numbers, planes, lengths, first, RIGHT, start, stop, desk.plane, desk.apart, at, desk.window, desk.place,
+        desk.starts, desk.gaps,
+    )  # fmt: skip
+
+
+@kernel(inner=True)
+def sweep_left(words, numbers, lengths, first, k, start, stop, desk, ta):
+    """The sweep from the right over blocks start to stop - 1, counted from the right."""
+    sweep(
+        words, numbers, desk.reversed, lengths, first + k - 1, LEFT, start, stop, desk.enalp, desk.trapa, ta,
+        desk.wodniw, desk.ecalp, desk.strats, desk.spag,
+    )  # fmt: skip
+
+
+@kernel(inner=True)
+def settle_segments(words, numbers, lengths, colours, first, k, n, planes, desk, at, ta, row):
+    """The sweeps of settle_windows, and what they agree on, where the arenas can't hold the windows of all blocks.
+
+    The sweep from the left keeps of each SEGMENT blocks only the starts of the last one. From these it is made again,
+    segment by segment from the right, along with the other sweep, which runs on to the block before the segment: its
+    gap cells are asked for by the first block. Half as much work again, and room for k / SEGMENT + 4 * SEGMENT windows
+    in place of 4 * k.
+
+    row  words of the largest window and its guard.
+    """
+    side = (SEGMENT + 1) * row
+    kept = desk.starts
+    starts = kept + (k + SEGMENT - 1) // SEGMENT * row
+    part = Desk(
+        desk.reversed,
+        desk.out,
+        desk.stride,
+        starts,
+        starts + side,
+        starts + 2 * side,
+        starts + 3 * side,
+        desk.plane,
+        desk.enalp,
+        desk.apart,
+        desk.trapa,
+        desk.window,
+        desk.wodniw,
+        desk.place,
+        desk.ecalp,
+        desk.slot,
+    )
+    segment, last = np.int64(0), (k - 1) // SEGMENT
+    while segment < last:
+        a = segment * SEGMENT
+        place_segment(numbers, a, a + SEGMENT, k, row, part)
+        sweep_right(words, numbers, lengths, first, a, a + SEGMENT, planes, part, at)
+        copy_words(words, part.starts + SEGMENT * row, part.starts, row)
+        segment += 1
+        copy_words(words, part.starts, kept + segment * row, row)
+    end = np.int64(0)  # blocks from the right whose sweep is done
+    while segment >= 0:
+        a, b = segment * SEGMENT, min((segment + 1) * SEGMENT, k)
+        place_segment(numbers, a, b, k, row, part)
+        if segment > 0:
+            copy_words(words, kept + segment * row, part.starts, row)
+        if segment < last:
+            copy_words(words, part.strats, part.strats + SEGMENT * row, row)
+            copy_words(words, part.spag, part.spag + SEGMENT * row, row)
+        sweep_right(words, numbers, lengths, first, a, b, planes, part, at)
+        stop = k - max(a - 1, 0)
+        sweep_left(words, numbers, lengths, first, k, end, stop, part, ta)
+        end = stop
+        for j in range(a, b):
+            join_block(words, numbers, lengths, colours, first, k, n, j, part, at)
+        segment -= 1
+
+
+@kernel(inner=True)
+def place_segment(numbers, a, b, k, row, desk):
+    """Places in the arenas for blocks a to b - 1, and for the one before them."""
+    for j in range(max(a - 1, 0), b):
+        numbers[U(desk.place + j)] = numbers[U(desk.ecalp + k - 1 - j)] = (j - a + 1) * row
 
 
 @kernel(inner=True)

@@ -78,6 +78,7 @@ class Kind:
                texts after one another are a file that `read` reads. Errors: ValueError. None: there is no generator.
     makes      the options of `make` with their defaults.
     noun       what one puzzle is called.
+    alone      `solve` is another program, a process for each puzzle: it is given one at a time.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Kind:
     make: Callable[[int, int, int, Mapping[str, str]], str] | None = None
     makes: Mapping[str, str] = field(default_factory=dict)
     noun: str = "puzzle"
+    alone: bool = False
 
 
 def bare(name: str) -> Kind:

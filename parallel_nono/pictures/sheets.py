@@ -17,7 +17,7 @@ OPEN = -1
 class Sheet:
     """A puzzle and what stands in its grid.
 
-    cells  int32[height, width], colour indices or OPEN; None: nothing, it is to be filled in.
+    cells  int16 or int32 [height, width], colour indices or OPEN; None: nothing, it is to be filled in.
     other  a second answer, whose differences are marked: such a cell shows both colours.
     """
 
@@ -51,10 +51,16 @@ def sheet_of_texts(puzzle: Puzzle, answer: str, second_answer: str) -> Sheet:
     """The answers as a row of a run holds them; "" if there is none."""
     letters = np.array([ord(letter(colour, puzzle.n_colours)) for colour in range(puzzle.n_colours)], np.uint32)
     order = np.argsort(letters)
+    colours = np.zeros(1 << 7, np.int16)
+    plain = np.flatnonzero(letters < len(colours))
+    colours[letters[plain]] = plain
 
     def cells(text: str) -> np.ndarray | None:
         if not text:
             return None
+        if text.isascii():
+            signs = np.frombuffer(f"{text}/".encode("ascii"), np.uint8).reshape(puzzle.height, -1)
+            return colours[signs[:, : puzzle.width]]
         codes = np.frombuffer(text.replace("/", "").encode("utf-32-le"), np.uint32)
         return order[np.searchsorted(letters[order], codes)].astype(np.int32).reshape(puzzle.height, puzzle.width)
 
@@ -78,6 +84,10 @@ def decided(puzzle: Puzzle, limits: Limits) -> tuple[Sheet, Outcome]:
         wrong = check_set(*clues_of(batch), results.cells[place], results.cell_starts, np.array([True]))
         if wrong[0] >= 0:
             raise AssertionError(f"{puzzle.source}: answer {place + 1} is wrong in line {wrong[0] + 1}")
-    grids = results.cells[: max(n_answers, 1)].reshape(-1, puzzle.height, puzzle.width).astype(np.int32)
-    grids[grids == OPEN_CELL] = OPEN
+    grids = results.cells[: max(n_answers, 1)].reshape(-1, puzzle.height, puzzle.width)
+    if puzzle.n_colours < 1 << 15:
+        grids = grids.view(np.int16)  # an open cell is then OPEN, and nothing is copied
+    else:
+        grids = grids.astype(np.int32)
+        grids[grids == OPEN_CELL] = OPEN
     return Sheet(puzzle, *grids), OUTCOMES[results.outcome[0]]

@@ -159,6 +159,13 @@ def _width(puzzle: Puzzle, clue: Clue, coloured: bool) -> int:
     return sum(len(_block_text(puzzle, block, coloured)) + 1 for block in clue) - bool(clue)
 
 
+def clue_size(puzzle: Puzzle, *, coloured: bool) -> tuple[int, int, int]:
+    """(characters before the grid, lines above it, characters a cell) of a picture with clues of any width."""
+    digits = max((len(_block_text(puzzle, b, coloured)) for clue in puzzle.columns for b in clue), default=1)
+    wide = max(2, digits) if coloured else digits + 1
+    return _clue_width(puzzle, coloured=coloured) + 1, max(map(len, puzzle.columns)), wide
+
+
 def _clue_width(puzzle: Puzzle, *, coloured: bool = False) -> int:
     return max(_width(puzzle, clue, coloured) for clue in puzzle.rows)
 

@@ -3,9 +3,11 @@
     OUT/rows/part-HOST-00000.parquet   only closed parts ever appear here
     OUT/run.json                       the run facts, which are in the metadata of every part too
     OUT/.tmp/                          parts while they are written; swept when a run starts or ends
+    OUT/.lock                          who holds a lock on it may write; there only while somebody does
     OUT/rejected-N.parquet             a puzzle whose answer the checker rejected (a packed set of one)
 
 A part is closed every `PART_ROWS` rows, `PART_BYTES` bytes or `PART_S` seconds, so that is the most a crash can cost.
+`compact` makes few files of many parts. What the columns mean is written in docs/schema.md.
 """
 
 from __future__ import annotations
@@ -17,21 +19,38 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import monotonic
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..attempt import SCHEMA_VERSION, schema
+from ..attempt import COLUMNS, SCHEMA_VERSION, schema
+from ..engine.parts import Parts, invited, part_of
+from ..engine.trust import stolen_s
 
 PART_ROWS, PART_BYTES, PART_S = 50_000, 1 << 26, 10.0
-WRITING = {"compression": "zstd", "compression_level": 1, "row_group_size": 100_000}
-REPEATED = [field.name for field in schema() if not pa.types.is_floating(field.type)]
-REPEATED = [name for name in REPEATED if name not in ("name", "digest", "started", "answer", "second_answer")]
+RISING = ("index", "started", "clock_us")
+OF_CHUNKS = ("chunk_s", "chunk_cpu_s", "chunk_mib", "load", "peak_mib", "calibration_s")
+REPEATED = [field.name for field in schema() if not pa.types.is_floating(field.type) or field.name in OF_CHUNKS]
+REPEATED = [name for name in REPEATED if name not in ("name", "digest", "answer", "second_answer", *RISING)]
 """Columns with few different values in a part; to look for such values in the others is wasted."""
 
-FACTS_KEY, SESSION_KEY = "pnono.run", "pnono.session"
+ROW_GROUP = 100_000
+WRITING = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "use_dictionary": REPEATED,
+    "column_encoding": dict.fromkeys(RISING, "DELTA_BINARY_PACKED"),
+}
+
+FACTS_KEY, SESSION_KEY, HOSTS_KEY = "pnono.run", "pnono.session", "pnono.hosts"
+SESSIONS_KEY = "pnono.sessions"
+"""In a compacted file: those of all parts that it was made of."""
+
+
+READABLE = tuple(map(str, range(1, SCHEMA_VERSION + 1)))
+"""Versions of the schema that are understood."""
 
 
 class OutputError(Exception):
@@ -42,12 +61,56 @@ class OutputError(Exception):
         self.writing = writing
 
 
+class Lock:
+    """The right to write into a folder of results; it ends with the process at the latest.
+
+    Errors   OutputError if somebody else has it.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self._path = out / ".lock"
+        while True:
+            self._file = open(self._path, "wb")  # noqa: SIM115 - open as long as the lock holds
+            if not _locked(self._file):
+                self._file.close()
+                message = f"{out}: another pnono is writing there; wait for its end, or name another folder"
+                raise OutputError(message, writing=True)
+            if self._path.exists() and os.path.samestat(os.fstat(self._file.fileno()), self._path.stat()):
+                return
+            self._file.close()  # its holder has just removed it
+
+    def release(self) -> None:
+        self._path.unlink(missing_ok=True)
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Lock an open file; True also where the system has no such locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return True
+    return True
+
+
 class Writer:
     """Writes rows into a folder of results.
 
     out      the folder; made if need be. Without `resume` it must be empty or new.
     options  what decides the rows (inputs, limits, kind): a resumed run must have the same.
     facts    what else is worth knowing: versions, machine.
+    session  what this start of the run says last (`sessions`), to be filled by whoever knows it.
+    hosts    facts of the machines at work, likewise (`hosts`).
     Errors   OutputError with a sentence for people; the parts that are closed stay readable.
     """
 
@@ -57,30 +120,57 @@ class Writer:
         self.out, self.rows_folder, self._scratch = out, out / "rows", out / ".tmp"
         self.options = json.loads(json.dumps(options))
         self.session: dict[str, Any] = {}
-        self._host = re.sub(r"[^A-Za-z0-9_.-]", "-", host) or "host"
+        self.hosts: dict[str, dict[str, Any]] = {}
+        self._told: set[str] = set()
+        self._lock: Lock | None = None
+        self._host = host_name(host)
         self._kept: list[pa.RecordBatch] = []
         self._kept_rows = self._kept_bytes = 0
+        self._untold = False  # the session of parts that workers wrote, which do not have it
         self._since = self._began = monotonic()
+        self._stolen = stolen_s()
         self.n_rows = 0
         try:
             if resume:
                 _same_options(read_facts(out)["options"], self.options, out)
             elif out.exists() and any(out.iterdir()):
                 raise OutputError(f"{out}: expected a new or empty folder, found files; resume or name another")
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            out.mkdir(parents=True, exist_ok=True)
+            self._lock = Lock(out)
+            sweep(out)
             for folder in (self.rows_folder, self._scratch):
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(exist_ok=True)
             self._next = 1 + max((int(p.stem.rsplit("-", 1)[-1]) for p in parts(out)), default=-1)
             before: dict[str, Any] = read_facts(out) if resume else {}
             kept: dict[str, Any] = {key: before[key] for key in ("run", "started") if key in before}
             self.facts: dict[str, Any] = {**facts, **kept, "options": self.options}
-            self._replace(out / "run.json", json.dumps(self.facts, indent=2, ensure_ascii=False).encode() + b"\n")
+            self._write_facts()
         except OSError as error:
             raise self._trouble(error) from error
 
+    def invite(self) -> Parts:
+        """For workers that write their rows themselves. `write` then moves their files among the results."""
+        try:
+            return invited(self._scratch, {FACTS_KEY: json_text(self.facts)}, {"row_group_size": ROW_GROUP, **WRITING})
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def _adopt(self, part: Path, n_rows: int) -> None:
+        try:
+            os.replace(part, self.rows_folder / f"part-{self._host}-{self._next:05}.parquet")
+        except OSError as error:
+            raise self._trouble(error) from error
+        self._next += 1
+        self.n_rows += n_rows
+        self._untold = True
+        self.session["worker_parts"] = self.session.get("worker_parts", 0) + 1
+
     def write(self, rows: pa.RecordBatch) -> None:
         """Keep rows, and close a part when it is time. An empty batch only looks at the clock."""
-        if rows.num_rows:
+        part = part_of(rows)
+        if part is not None:
+            self._adopt(part, rows.num_rows)
+        elif rows.num_rows:
             self._kept.append(rows)
             self._kept_rows += rows.num_rows
             self._kept_bytes += rows.nbytes
@@ -90,26 +180,29 @@ class Writer:
             self.flush()
 
     def flush(self) -> None:
-        """Close a part of all rows kept; one without rows if there has never been any."""
-        if not self._kept and next(parts(self.out), None) is not None:
+        """Close a part of all rows kept; one without rows if it has to say that there are none, or how workers wrote."""
+        if not self._kept and not self._untold and next(parts(self.out), None) is not None:
             return
         self.session["seconds"] = round(monotonic() - self._began, 3)
-        metadata = {
-            FACTS_KEY: json.dumps(self.facts, ensure_ascii=False),
-            SESSION_KEY: json.dumps(self.session, ensure_ascii=False),
-        }
+        self.session["stolen_s"] = round(stolen_s() - self._stolen, 3)
+        metadata = {FACTS_KEY: json_text(self.facts), SESSION_KEY: json_text(self.session)}
+        new = {host: facts for host, facts in self.hosts.items() if host not in self._told}
+        if new:
+            metadata[HOSTS_KEY] = json_text(new)
         table = pa.Table.from_batches(self._kept, schema()).unify_dictionaries()
         table = table.replace_schema_metadata(schema(metadata).metadata)
         name = f"part-{self._host}-{self._next:05}.parquet"
         try:
             with open(self._scratch / name, "wb") as file:
-                pq.write_table(table, file, use_dictionary=REPEATED, **WRITING)
-                _to_disk(file)
+                pq.write_table(table, file, row_group_size=ROW_GROUP, **WRITING)
+                to_disk(file)
             os.replace(self._scratch / name, self.rows_folder / name)
-            _folder_to_disk(self.rows_folder)
+            folder_to_disk(self.rows_folder)
         except OSError as error:
             raise self._trouble(error) from error
         self._next += 1
+        self._told |= new.keys()
+        self._untold = False
         self._kept.clear()
         del table
         pa.default_memory_pool().release_unused()
@@ -134,15 +227,24 @@ class Writer:
         try:
             if kind is None or not issubclass(kind, OutputError):
                 self.flush()
+                if self.hosts:
+                    self._write_facts()
         finally:
             shutil.rmtree(self._scratch, ignore_errors=True)
+            if self._lock is not None:
+                self._lock.release()
 
-    def _replace(self, path: Path, data: bytes) -> None:
-        temporary = self._scratch / path.name
-        with open(temporary, "wb") as file:
-            file.write(data)
-            _to_disk(file)
-        os.replace(temporary, path)
+    def _write_facts(self) -> None:
+        """Replace run.json."""
+        facts = {**self.facts, "hosts": self.hosts} if self.hosts else self.facts
+        temporary = self._scratch / "run.json"
+        try:
+            with open(temporary, "wb") as file:
+                file.write(json.dumps(facts, indent=2, ensure_ascii=False).encode() + b"\n")
+                to_disk(file)
+            os.replace(temporary, self.out / "run.json")
+        except OSError as error:
+            raise self._trouble(error) from error
 
     def _trouble(self, error: OSError) -> OutputError:
         return OutputError(
@@ -151,12 +253,21 @@ class Writer:
         )
 
 
-def _to_disk(file: Any) -> None:
+def host_name(host: str) -> str:
+    """As a part of a file name."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", host) or "host"
+
+
+def json_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def to_disk(file: Any) -> None:
     file.flush()
     os.fsync(file.fileno())
 
 
-def _folder_to_disk(folder: Path) -> None:
+def folder_to_disk(folder: Path) -> None:
     """Make a rename last; only systems that can open folders know how."""
     if not hasattr(os, "O_DIRECTORY"):
         return
@@ -169,24 +280,78 @@ def _folder_to_disk(folder: Path) -> None:
 
 def parts(out: Path) -> Iterator[Path]:
     """The closed parts of a folder of results, oldest first."""
-    return iter(sorted((out / "rows").glob("part-*.parquet"), key=lambda p: (p.stem.rsplit("-", 1)[-1], p.name)))
+    folder = out / "rows"
+    if not folder.exists():  # a compaction was killed between two renames
+        folder = out / COMPACTED
+    return iter(sorted(folder.glob("part-*.parquet"), key=lambda p: (p.stem.rsplit("-", 1)[-1], p.name)))
+
+
+COMPACTED = ".tmp/compacted"
+"""Where a compaction makes its files; complete as soon as `rows` is gone."""
+
+
+def sweep(out: Path) -> None:
+    """Bring the folder into order after whoever was killed while writing; only who has the lock may."""
+    if (out / COMPACTED).exists() and not (out / "rows").exists():
+        os.rename(out / COMPACTED, out / "rows")
+    shutil.rmtree(out / ".tmp", ignore_errors=True)
 
 
 def batches(out: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """All rows of a folder of results, a part at a time."""
+    """All rows of a folder of results, a part at a time; columns that an older version did not have are 0 or ""."""
     for part in parts(out):
-        yield from pq.read_table(part, columns=columns, partitioning=None).to_batches()
+        yield from read_part(part, columns)
+
+
+def read_part(part: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of one part with the columns of today, a row group at a time."""
+    wanted = columns or list(COLUMNS)
+    with pq.ParquetFile(part) as file:
+        there = set(file.schema_arrow.names)
+        missing = [schema().field(name) for name in wanted if name not in there]
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, [name for name in wanted if name in there])
+            for field in missing:
+                table = table.append_column(field, _default(field.type, table.num_rows))
+            yield from table.select(wanted).to_batches()
+
+
+def _default(kind: pa.DataType, n: int) -> pa.Array:
+    """A column that nobody measured."""
+    if pa.types.is_dictionary(kind):
+        return pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), pa.array([""]))
+    zero = pa.scalar("" if pa.types.is_string(kind) else 0)
+    return pa.repeat(zero.cast(kind), n)
+
+
+def has_every_column(part: Path) -> bool:
+    """False for a part that an older version wrote."""
+    return set(COLUMNS) <= set(pq.read_schema(part).names)
 
 
 def sessions(out: Path) -> list[dict[str, Any]]:
     """What each start of the run said last, oldest first: seconds, engine, why, skipped."""
     found: dict[str, dict[str, Any]] = {}
-    for part in parts(out):
-        text = (pq.read_schema(part).metadata or {}).get(SESSION_KEY.encode())
+    for metadata in _metadata(out):
+        for session in json.loads(metadata.get(SESSIONS_KEY.encode(), b"[]")):
+            found[session.get("started", "")] = session
+        text = metadata.get(SESSION_KEY.encode())
         if text:
             session = json.loads(text)
             found[session.get("started", "")] = session
     return list(found.values())
+
+
+def hosts(out: Path) -> dict[str, dict[str, Any]]:
+    """Facts of every machine that worked, by its name: processor, cores, memory, system, versions."""
+    found: dict[str, dict[str, Any]] = {}
+    for metadata in _metadata(out):
+        found |= json.loads(metadata.get(HOSTS_KEY.encode(), b"{}"))
+    return found
+
+
+def _metadata(out: Path) -> Iterator[dict[bytes, bytes]]:
+    return (pq.read_schema(part).metadata or {} for part in parts(out))
 
 
 def read_facts(out: Path) -> dict[str, Any]:
@@ -196,12 +361,14 @@ def read_facts(out: Path) -> dict[str, Any]:
         if first is not None:
             metadata = pq.read_schema(first).metadata or {}
             version = metadata.get(b"pnono.schema", b"?").decode()
-            if version != str(SCHEMA_VERSION):
-                raise OutputError(f"{first}: expected results of version {SCHEMA_VERSION}, found version {version}")
+            if version not in READABLE:
+                raise OutputError(f"{first}: expected results of version {READABLE[-1]}, found version {version}")
             facts: dict[str, Any] = json.loads(metadata[FACTS_KEY.encode()])
         else:
             facts = json.loads((out / "run.json").read_text(encoding="utf-8"))
         facts["options"]
+    except pa.ArrowException as error:
+        raise OutputError(f"{first}: expected a part of a run, found a damaged file ({error})") from error
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise OutputError(f"{out}: expected a folder of results (OUT/rows/part-*.parquet), found none") from error
     return facts
@@ -228,7 +395,7 @@ class Keys:
         words, sources = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
         for batch in rows:
             words.append(_words(batch))
-            sources.append(np.unique(_hashed(batch.column("source"))))
+            sources.append(np.unique(hashed(batch.column("source"))))
         self._words = np.sort(np.concatenate(words))
         self._sources = np.unique(np.concatenate(sources))
 
@@ -257,7 +424,7 @@ def _hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def _hashed(column: pa.Array) -> np.ndarray:
+def hashed(column: pa.Array) -> np.ndarray:
     """A 64-bit word for every text of a column, each different text hashed once."""
     encoded = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
     words = np.array([_hash(text) for text in encoded.dictionary.to_pylist()], np.uint64)
@@ -266,7 +433,7 @@ def _hashed(column: pa.Array) -> np.ndarray:
 
 def _words(batch: pa.RecordBatch) -> np.ndarray:
     """Source, index and digest of every row mixed into one word (the finaliser of SplitMix64)."""
-    word = _hashed(batch.column("source")) + batch.column("index").to_numpy().astype(np.uint64) * np.uint64(
+    word = hashed(batch.column("source")) + batch.column("index").to_numpy().astype(np.uint64) * np.uint64(
         0x9E3779B97F4A7C15
     )
     word = _mixed(word) ^ _digest_words(batch.column("digest"))
@@ -310,7 +477,7 @@ def export(out: Path, form: str) -> Path:
                 write(batch, file, number == 0)
             if not file.tell() and form == "csv":
                 _csv(pa.RecordBatch.from_pylist([], schema=schema()), file, True)
-            _to_disk(file)
+            to_disk(file)
         os.replace(temporary, target)
     except OSError as error:
         raise OutputError(f"{target}: can't be written: {error.strerror or error}", writing=True) from error

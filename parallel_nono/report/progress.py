@@ -1,15 +1,28 @@
-"""How far a run is, on standard error: a bar in a terminal, else a plain line now and then, or nothing."""
+"""How far a run is, on standard error: a bar in a terminal, else a plain line now and then, or nothing.
+
+With `--live` also what each worker is at: as a table, as more plain lines, and in a file for whoever follows the run
+from elsewhere (`pnono serve`).
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Self
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from .summary import STYLES, Summary, duration
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.table import Table
+
+    from ..engine.posts import Post
 
 LINE_S = 5.0
 """Seconds between plain lines."""
@@ -17,18 +30,63 @@ LINE_S = 5.0
 RATE_S = 10.0
 """The rate shown is that of about so many last seconds."""
 
+MARK_S = 0.5
+FILE_S = 1.0
+LIVE_FILE = "live.json"
+"""In the folder of results while a run with `--live` is under way."""
+
+MOST_LINES = 16
+"""Workers told of in plain lines at a time."""
+
+AROUND = 6
+"""Lines of a terminal that the table of workers leaves to others."""
+
+
+class Rate:
+    """How fast a count grows, over about the last RATE_S seconds."""
+
+    def __init__(self) -> None:
+        self._marks: deque[tuple[float, int]] = deque()
+
+    def add(self, now: float, count: int) -> None:
+        """The count as it is now."""
+        if not self._marks or now - self._marks[-1][0] >= MARK_S:
+            self._marks.append((now, count))
+            while len(self._marks) > 2 and now - self._marks[0][0] > RATE_S:
+                self._marks.popleft()
+
+    def at(self, now: float, count: int) -> float:
+        """A second."""
+        if len(self._marks) < 2:
+            return 0.0
+        since, before = self._marks[0]
+        return (count - before) / max(now - since, 1e-3)
+
+
+class Seen(NamedTuple):
+    """A worker's post and how many rows a second it makes."""
+
+    post: Post
+    rate: float
+
 
 class Progress:
-    """A context to call `show` in, as often as you like."""
+    """A context to call `show` in, as often as you like.
 
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
+    told   gives what each worker is at; None: nobody watches, and it costs nothing.
+    out    the folder of results, for LIVE_FILE; only where `told` is given.
+    """
+
+    def __init__(self, quiet: bool, told: Callable[[], list[Post]] | None = None, out: Path | None = None) -> None:
+        self._quiet, self._told, self._out = quiet, told, out
         self._began = self._said = monotonic()
+        self._written = 0.0
         self._live: Any = None
-        self._marks: list[tuple[float, int]] = []
-        self._first_rows: int | None = None
+        self._rate = Rate()
+        self._rates: dict[str, Rate] = {}
         self._left: tuple[float, float] | None = None
         self._summary = Summary()
+        self._seen: list[Seen] = []
 
     def __enter__(self) -> Self:
         if not self._quiet and sys.stderr.isatty():
@@ -49,33 +107,70 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
+        if self._told and self._out:
+            (self._out / LIVE_FILE).unlink(missing_ok=True)
 
     def show(self, summary: Summary, left: tuple[float, float] | None) -> None:
         """left: about how many puzzles and how many wall seconds are still to do; None where nobody knows."""
         self._summary, self._left = summary, left
         now = monotonic()
-        if self._first_rows is None:
-            self._first_rows = summary.n_rows
-        if not self._marks or now - self._marks[-1][0] >= 0.5:
-            self._marks.append((now, summary.n_rows))
-            while len(self._marks) > 2 and now - self._marks[0][0] > RATE_S:
-                self._marks.pop(0)
+        self._rate.add(now, summary.n_rows)
+        if self._told:
+            self._look(now)
+            if self._out and now - self._written >= FILE_S:
+                self._written = now
+                self._write(self._out)
         if not self._quiet and self._live is None and now - self._said >= LINE_S:
             self._said = now
-            print(f"pnono: {self._line()}", file=sys.stderr, flush=True)
+            print("\n".join([f"pnono: {self._line()}", *self._lines()]), file=sys.stderr, flush=True)
 
-    def _rate(self) -> float:
-        if not self._marks:
-            return 0.0
-        since, rows = self._marks[0]
-        return (self._summary.n_rows - rows) / max(monotonic() - since, 1e-3) if len(self._marks) > 1 else 0.0
+    def _look(self, now: float) -> None:
+        assert self._told
+        posts = self._told()
+        for post in posts:
+            self._rates.setdefault(post.worker, Rate()).add(now, post.done)
+        self._seen = [Seen(post, self._rates[post.worker].at(now, post.done)) for post in posts]
+
+    def _write(self, out: Path) -> None:
+        """For whoever follows the run. A full disk is for the rows to complain about."""
+        summary = self._summary
+        word = {
+            "at": time(),
+            "rows": summary.n_rows,
+            "outcomes": summary.outcomes(),
+            "rate": self._rate.at(monotonic(), summary.n_rows),
+            "left": self._left,
+            "workers": [post._asdict() | {"rate": rate} for post, rate in self._seen],
+        }
+        temporary = out / f".{LIVE_FILE}"
+        with suppress(OSError):
+            temporary.write_text(json.dumps(word), encoding="utf-8")
+            os.replace(temporary, out / LIVE_FILE)
 
     def _line(self) -> str:
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in self._summary.outcomes().items())
         left = f"; about {duration(self._left[1])} left" if self._left else ""
         if not outcomes:
             return f"no {self._summary.noun} is finished after {duration(monotonic() - self._began)}"
-        return f"{self._summary.n_rows:,} {self._summary.noun}s ({outcomes}), {self._rate():,.0f}/s{left}"
+        rate = self._rate.at(monotonic(), self._summary.n_rows)
+        return f"{self._summary.n_rows:,} {self._summary.noun}s ({outcomes}), {rate:,.0f}/s{left}"
+
+    def _lines(self) -> list[str]:
+        """What the workers are at, those first that have been at it longest."""
+        from ..pictures.terminal import printable
+
+        lines = [
+            f"  {post.worker}: {_at(post)}; {post.done:,} done, {rate:,.0f}/s"
+            for post, rate in self._longest(MOST_LINES)
+        ]
+        rest = len(self._seen) - len(lines)
+        return [printable(line) for line in lines] + ([f"  and {rest:,} more workers"] if rest else [])
+
+    def _longest(self, most: int) -> list[Seen]:
+        """In their order, but if they are too many, those that have been at one thing longest."""
+        if len(self._seen) <= most:
+            return self._seen
+        return sorted(self._seen, key=lambda seen: -(seen.post.seconds or 0.0))[:most]
 
     def _screen(self) -> Group:
         from rich.console import Group
@@ -93,10 +188,39 @@ class Progress:
             ProgressBar(total=total if known else None, completed=done, width=28, pulse=not known),
             Text(percent),
             Text(f"{done:,} {self._summary.noun}s"),
-            Text(f"{self._rate():,.0f}/s"),
+            Text(f"{self._rate.at(monotonic(), done):,.0f}/s"),
             Text(left, "dim"),
         )
         outcomes = Text()
         for outcome, n in self._summary.outcomes().items():
             outcomes.append(f"{n:,} {outcome}   ", STYLES.get(outcome, ""))
-        return Group(line, outcomes)
+        return Group(line, outcomes, self._workers()) if self._seen else Group(line, outcomes)
+
+    def _workers(self) -> Table:
+        """The table of workers, as many as fit."""
+        from rich.table import Table
+        from rich.text import Text
+
+        from ..pictures.terminal import printable
+
+        room = max(1, self._live.console.height - AROUND)
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for heading in ("worker", "at", "size"):
+            table.add_column(heading, no_wrap=True, overflow="ellipsis", ratio=1 if heading == "at" else None)
+        for heading in ("since", "done", "a second"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        found = self._longest(room)
+        for post, rate in found:
+            since = "" if post.seconds is None else duration(post.seconds)
+            what = Text(printable(post.what)) if post.what else Text("waits", "dim")
+            table.add_row(Text(post.worker), what, post.size, since, f"{post.done:,}", f"{rate:,.0f}")
+        if len(found) < len(self._seen):
+            table.add_row("", Text(f"and {len(self._seen) - len(found):,} more workers", "dim"))
+        return table
+
+
+def _at(post: Post) -> str:
+    """What a worker is at, in words."""
+    if post.seconds is None:
+        return "waits"
+    return f"{post.what}, {post.size + ', ' if post.size else ''}for {duration(post.seconds)}"

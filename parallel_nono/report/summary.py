@@ -31,6 +31,7 @@ STYLES = {
     "timeout": "red",
     "invalid": "red",
     "crashed": "bold red",
+    "wrong": "bold red",
 }
 
 
@@ -38,10 +39,14 @@ ERRORS_SHOWN = 5
 
 
 class Summary:
-    """Counts and times of the rows given to `add`, in any order. `noun`: what one puzzle is called."""
+    """Counts and times of the rows given to `add`, in any order.
 
-    def __init__(self, noun: str = "puzzle") -> None:
-        self.noun = noun
+    noun  what one puzzle is called.
+    top   how many of the heaviest are kept.
+    """
+
+    def __init__(self, noun: str = "puzzle", top: int = HEAVIEST) -> None:
+        self.noun, self._top = noun, top
         self.decided: Counter[tuple[str, str]] = Counter()
         self.n_rows = self.n_warnings = self.n_errors = 0
         self._times: list[np.ndarray] = []
@@ -50,11 +55,11 @@ class Summary:
         """Source, index and message of the first rows that have one."""
 
     @classmethod
-    def of(cls, out: Path) -> Summary:
+    def of(cls, out: Path, top: int = HEAVIEST) -> Summary:
         """The summary of a folder of results, a part at a time."""
         from .parquet import batches, read_facts
 
-        summary = cls(read_facts(out).get("noun", "puzzle"))
+        summary = cls(read_facts(out).get("noun", "puzzle"), top)
         for batch in batches(out, COLUMNS):
             summary.add(batch)
         return summary
@@ -109,15 +114,15 @@ class Summary:
         return list(self._heaviest)
 
     def _keep_heaviest(self, rows: pa.RecordBatch, times: np.ndarray, tried: np.ndarray) -> None:
-        least = self._heaviest[-1]["solve_s"] if len(self._heaviest) == HEAVIEST else -1.0
+        least = self._heaviest[-1]["solve_s"] if len(self._heaviest) == self._top else -1.0
         places = np.flatnonzero(tried & (times >= least))
-        if len(places) > HEAVIEST:
-            border = np.partition(times[places], -HEAVIEST)[-HEAVIEST]
-            places = places[times[places] >= border][: 100 * HEAVIEST]
+        if len(places) > self._top:
+            border = np.partition(times[places], -self._top)[-self._top]
+            places = places[times[places] >= border][: 100 * self._top]
         if len(places):
             self._heaviest += rows.select(SHOWN).take(pa.array(places)).to_pylist()
             self._heaviest.sort(key=lambda row: (-row["solve_s"], row["source"], row["index"]))
-            del self._heaviest[HEAVIEST:]
+            del self._heaviest[self._top :]
 
 
 def duration(seconds: float) -> str:
@@ -174,7 +179,7 @@ def render(
             colours = f" {row['n_colours']}c" if row["n_colours"] > 2 else ""
             outcome = Text(row["outcome"], STYLES.get(row["outcome"], ""))
             size = f"{row['width']}x{row['height']}{colours}" if row["width"] else ""
-            table.add_row(duration(row["solve_s"]), Text(printable(_title(row))), size, outcome, row["stage"])
+            table.add_row(duration(row["solve_s"]), Text(printable(title_of(row))), size, outcome, row["stage"])
         console.print(table)
         console.print()
     for line in _notes(summary, sessions):
@@ -212,7 +217,7 @@ def _percent(n: int, of: int) -> str:
     return "< 0.1 %" if percent < 0.1 else f"{min(percent, 99.9):.1f} %"
 
 
-def _title(row: dict[str, Any]) -> str:
+def title_of(row: dict[str, Any]) -> str:
     """Name and place of a puzzle; only the end of a long path, where files differ."""
     source = row["source"]
     place = f"{source.rsplit('/', 1)[-1]} #{row['index']}"

@@ -29,8 +29,9 @@ def settle(clue: Clue, cells: Sequence[int], n_colours: int) -> list[int] | None
             )
     n = len(cells)
     bits = np.zeros((n_colours, (n + 63) // 64 * 64), np.uint8)
+    sets = np.array(cells, np.int64 if n_colours < 64 else object)
     for colour in range(n_colours):
-        bits[colour, :n] = [cell >> colour & 1 for cell in cells]
+        bits[colour, :n] = sets >> colour & 1
     planes = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
     used = {0, *(colour for _, colour in clue)}
     lengths = np.array([min(length, n + 1) for length, _ in clue], np.int32)
@@ -40,8 +41,8 @@ def settle(clue: Clue, cells: Sequence[int], n_colours: int) -> list[int] | None
     if remaining is None:
         return None
     known = np.unpackbits(remaining.view(np.uint8), axis=1, count=n, bitorder="little")
-    result = [0] * n
+    result = np.zeros(n, sets.dtype)
     for colour in sorted(used):
-        for i in np.flatnonzero(known[colour]).tolist():
-            result[i] |= 1 << colour
-    return result
+        result |= known[colour].astype(sets.dtype) << colour
+    settled: list[int] = result.tolist()
+    return settled

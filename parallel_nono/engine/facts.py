@@ -1,4 +1,4 @@
-"""What is worth knowing about the machine and the versions of a run."""
+"""What is worth knowing about a machine and the versions on it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ import psutil
 from .. import __version__
 
 PACKAGES = ("numba", "llvmlite", "numpy", "pyarrow", "ray")
+
+
+def here() -> dict[str, Any]:
+    """Machine and versions of this host."""
+    return {**machine(), "versions": versions()}
 
 
 def machine() -> dict[str, Any]:

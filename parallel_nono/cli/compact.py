@@ -1,0 +1,43 @@
+"""`pnono compact`: few files instead of many parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .common import counted, say
+from .exits import Code, Failure
+
+
+def compact(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results, as `pnono run` made them.")],
+) -> None:
+    """Make few files of the many parts of a run: one for each host, or more where they would be very large.
+
+    The rows stay as they are: the new files are read back and compared with the parts, by number and by a digest over
+    every value, before they take their place. Killed at any moment it leaves the parts or the files, whole. Rows of an
+    older version get the columns of today. A run that ends with more than 32 parts does this by itself.
+
+    \b
+    pnono compact runs/first
+
+    \b
+    Exit codes: 0 compacted, or nothing to do; 3 no results, or damaged ones; 74 the folder can't be written, or a run
+    is writing there.
+    """
+    from ..report.compact import compact as compacted
+    from ..report.parquet import OutputError
+
+    for run in runs:
+        try:
+            done = compacted(run)
+        except OutputError as error:
+            raise Failure(Code.UNWRITABLE if error.writing else Code.INVALID, str(error)) from error
+        parts = counted(done.n_before, "part")
+        if not done.changed:
+            say(f"{run}: {parts} with {counted(done.n_rows, 'row')}: nothing to do")
+        else:
+            sizes = f"{done.bytes_before / 2**20:.1f} MiB became {done.bytes_after / 2**20:.1f} MiB"
+            say(f"{run}: {parts} with {counted(done.n_rows, 'row')} are now {counted(done.n_after, 'file')}; {sizes}")

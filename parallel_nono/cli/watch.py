@@ -1,0 +1,185 @@
+"""`pnono watch`: the grid filling in, step by step."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .common import (
+    Colours,
+    FormatName,
+    When,
+    coloured,
+    complain,
+    counted,
+    parse_plan,
+    patiently,
+    puzzles,
+    say_if_compiling,
+)
+from .exits import Code, Failure
+from .solve import verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..attempt import Limits, Result
+    from ..pictures.film import Film
+    from ..puzzle import Puzzle
+
+
+class Every(StrEnum):
+    """What is shown at once."""
+
+    LINE = "line"
+    ROUND = "round"
+
+
+def watch(
+    source: Annotated[str, typer.Argument(metavar="FILE", help="File of puzzles, or - for standard input.")],
+    number: Annotated[int, typer.Option(min=0, help="Which puzzle of its file, from 1; 0: the first.")] = 0,
+    every: Annotated[Every, typer.Option(help="A step is a line, or a round of lines.")] = Every.LINE,
+    speed: Annotated[float, typer.Option(min=0.1, max=1000.0, help="Steps a second, to begin with.")] = 8.0,
+    paused: Annotated[bool, typer.Option("--paused", help="Begin with a pause.")] = False,
+    plan: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Stages to run: a plan by its name, or a TOML file.")
+    ] = "default",
+    seconds: Annotated[float, typer.Option(min=0.0, help="Time to find the answer.")] = 60.0,
+    clues: Annotated[bool, typer.Option(help="Show the clues, if there is room.")] = True,
+    colour: Colours = When.AUTO,
+    format_name: FormatName = "",
+) -> None:
+    """Watch a puzzle being solved: line by line in rounds, as people do; where lines stall, cells are probed.
+
+    Keys: space plays and pauses; right and left (or n and b) go a step on and back; + and - make it faster and slower;
+    r: by line, by round; z: larger, smaller, with clues; arrows up and down and h, l move a grid that does not fit;
+    Home and End; q or Ctrl-C ends it. What only a search can tell comes last, at once. Over a pipe each step is a line
+    of text, and the grid comes at the end.
+
+    \b
+    pnono watch hook.non
+    pnono watch set.xml --number 3 --every round --speed 2
+    pnono watch hook.non | less
+
+    \b
+    Exit codes: 0 it was shown; 3 the file can't be read.
+    """
+    from ..attempt import Limits
+    from ..puzzle import InvalidPuzzle
+
+    puzzle = next(puzzles(source, format_name, number))
+    if isinstance(puzzle, InvalidPuzzle):
+        complain(puzzle)
+        raise typer.Exit(Code.INVALID)
+    limits = Limits(seconds, plan=parse_plan(plan))
+    by_round = every is Every.ROUND
+    if _is_interactive(source):
+        from .screen import Watcher
+
+        screen = Watcher(puzzle, limits, by_round, speed, paused, clues, coloured(colour))
+        screen.run()
+        if screen.failure is not None:
+            raise screen.failure
+        if screen.result is not None:
+            print(f"{_title(puzzle)}: {sentence(screen.result, limits)}")
+    else:
+        say_if_compiling()
+        _lines(puzzle, limits, by_round, coloured(colour), clues)
+
+
+def _is_interactive(source: str) -> bool:
+    """Whether there is a screen to show it on, and keys to hear."""
+    return sys.stdout.isatty() and sys.stdin.isatty() and source != "-" and os.environ.get("TERM") != "dumb"
+
+
+def _title(puzzle: Puzzle) -> str:
+    from ..pictures.terminal import printable
+
+    return printable(puzzle.name or f"{puzzle.source} #{puzzle.index}")
+
+
+def _lines(puzzle: Puzzle, limits: Limits, by_round: bool, paint: bool, clues: bool) -> None:
+    """Each step as a line of text, then the grid and the verdict."""
+    from ..pictures.film import described
+    from ..pictures.terminal import colour_picture, text_picture
+
+    showing = Showing(puzzle, limits)
+    print(f"{_title(puzzle)}: {puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours", flush=True)
+    film = showing.film
+    try:
+        patiently(film.wait)
+        result = patiently(showing.wait)
+        showing.told()
+        while taken := film.forward(by_round):
+            print(described(puzzle, taken, counted), flush=True)
+    finally:
+        showing.stop()
+    picture = colour_picture if paint else text_picture
+    print(picture(puzzle, film.cells.tolist(), width=0, clues=clues))
+    print(sentence(result, limits))
+
+
+def sentence(result: Result, limits: Limits) -> str:
+    """The verdict in words."""
+    from ..pictures.terminal import differences
+
+    n = len(differences(*result.answers[:2])) if len(result.answers) > 1 else 0
+    return verdict(result, limits, n)
+
+
+class Showing:
+    """The steps of a solving, and beside them the solver itself, which is asked for the verdict.
+
+    result   None until it is known.
+    """
+
+    def __init__(self, puzzle: Puzzle, limits: Limits) -> None:
+        import numpy as np
+
+        from ..pictures.film import Film
+
+        self.puzzle, self.limits = puzzle, limits
+        self.film: Film = Film(puzzle, "probe" in limits.plan.stages)
+        self.result: Result | None = None
+        self.error: BaseException | None = None
+        self._told = False
+        self._abort: np.ndarray = np.zeros(1, np.int64)
+        self._thread = Thread(target=self._decide, daemon=True)
+        self._thread.start()
+
+    def _decide(self) -> None:
+        from ..solve.single import solve_one
+
+        try:
+            result = solve_one(self.puzzle, self.limits, self._abort)
+            self.result = None if self._abort[0] else result
+        except BaseException as error:  # whoever watches raises it: this thread has no one to tell
+            self.error = error
+
+    def wait(self) -> Result:
+        """The verdict. Raises what went wrong."""
+        self._thread.join()
+        if self.error is not None:
+            raise self.error
+        if self.result is None:
+            raise Failure(Code.UNDECIDED, "stopped")
+        return self.result
+
+    def told(self) -> None:
+        """Once all is known: let the steps end with the only answer. May be asked again and again."""
+        from ..attempt import Outcome
+
+        if not self._told and self.result is not None and self.film.complete:
+            self._told = True
+            if self.result.outcome in (Outcome.UNIQUE, Outcome.SOLVED):
+                self.film.tell(self.result.answers[0])
+
+    def stop(self) -> None:
+        """End both."""
+        self._abort[0] = 1
+        self.film.stop()

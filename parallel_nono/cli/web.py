@@ -1,0 +1,49 @@
+"""`pnono web build`: the solver as a page that needs no server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .exits import Code, Failure, writing
+
+web = typer.Typer(no_args_is_help=True, help="Make the page that solves puzzles in the browser.", rich_markup_mode=None)
+
+
+@web.callback()
+def _group() -> None:
+    """Make the page that solves puzzles in the browser."""
+
+
+@web.command()
+def build(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the page, made if need be.")],
+) -> None:
+    """Write a page that solves nonograms in the browser, without a server: HTML, JavaScript, and the solver.
+
+    The solver is the one of this program, its kernels translated to WebAssembly: the same verdicts and counts for
+    puzzles of any size, black-white or in colour, by lines, probes and search (no SAT solver). Any web server or file
+    host will do, and the page opens from disk too. It is made once for each version, which takes half a minute and
+    the linker of LLVM: `apt install lld`, or `pip install ziglang`, which has it.
+
+    \b
+    pnono web build site/
+    python3 -m http.server --directory site/ --bind 127.0.0.1
+
+    \b
+    Exit codes: 0 it is written; 69 there is no linker; 74 the folder can't be written.
+    """
+    from ..web import build as page
+    from ..web.wasm import NoModule
+    from .common import complain
+
+    if not page.is_made():
+        complain("translating the solver to WebAssembly: half a minute, only this first time")
+    try:
+        with writing(out):
+            sizes = page.write(out)
+    except NoModule as error:
+        raise Failure(Code.UNAVAILABLE, str(error)) from error
+    typer.echo(f"{len(sizes)} files in {out}, {sum(sizes.values()):,} bytes; the solver: {sizes[page.MODULE]:,}")

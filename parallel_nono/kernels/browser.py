@@ -1,0 +1,334 @@
+"""The solver as a browser calls it: one puzzle at a time, asked for and answered on one run of numbers, the *slate*.
+
+This module is compiled for WebAssembly only (web.wasm), where no function asks anything of its host: there is no clock,
+so a long search returns after so many visits to lines and goes on when it is called again. The host gives the room: it
+writes the puzzle, calls `measure`, finds room for what that asks for, calls `begin`, then `go_on` while it is SPENT.
+Arrays are made of addresses in every function anew: without reference counts none can return one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+
+from . import kernel, sizes
+from .bits import U0, U1, U
+from .board import (
+    CALL,
+    COUNTS,
+    DIRTY,
+    FOUND,
+    LEVEL,
+    LEVELS,
+    LINES,
+    MOST_REACH_WORDS,
+    N_COUNTS,
+    NARROW,
+    NO_END,
+    SPENT,
+    STOP,
+    board_of,
+    forget_visits,
+    tables_of,
+    write_cells,
+)
+from .colour import propagate_colour, settle_colour
+from .fit import FITS, misfits
+from .narrow import propagate_narrow, settle_narrow
+from .probe import probe
+from .search import search
+from .sizes import COLOUR_OUT
+from .slate import FIELDS, FIRST_LEVELS, PLACE
+from .solve import Outputs, solve
+from .wide import propagate_wide, remaining, settle_line
+
+HEIGHT, WIDTH, COLOURS_OF_PALETTE = PLACE["height"], PLACE["width"], PLACE["n_colours"]
+NO_LINE, LINES_OF_PUZZLE, BLOCKS_OF_PUZZLE = (PLACE["no_line"], PLACE["n_lines"], PLACE["n_blocks"])
+BLOCKS, LENGTHS, COLOURS = PLACE["blocks"], PLACE["lengths"], PLACE["colours"]
+WORDS, NUMBERS, CELLS, VIEW, SUMS = (PLACE[name] for name in ("words", "numbers", "cells", "view", "sums"))
+LEVELS_ASKED, STAGES, WANTED = PLACE["levels"], PLACE["stages"], PLACE["wanted"]
+MOST_PROBES, MOST_VISITS, MORE = (PLACE["most_probes"], PLACE["most_visits"], PLACE["more"])
+FAMILY_FOUND, SCRATCH_WORDS, N_WORDS, N_NUMBERS = (
+    PLACE[name] for name in ("family", "scratch", "n_words", "n_numbers")
+)
+VERDICT, NEEDED, BLOTTED = PLACE["verdict"], PLACE["needed"], PLACE["blotted"]
+STATUS, STAGE, FOUND_ANSWERS, LINED, LEFT = (PLACE[name] for name in ("status", "stage", "found", "lined", "left"))
+START, COUNTS_OUT, TIMES, ORDER, NEVER = (PLACE[name] for name in ("start", "counts", "times", "order", "never"))
+
+FAMILY = 2
+"""Where numbers, beside board.STOP, say which propagation the puzzle takes."""
+
+BLACK_WHITE_FAMILY, COLOUR_FAMILY, WIDE_FAMILY = 0, 1, 2
+
+MOST_STACK_WORDS = 1 << 24
+"""Words (128 MiB) that the first levels of the search may take together."""
+
+line_scratch = kernel(inner=True)(sizes.line_scratch)
+blot_scratch = kernel(inner=True)(sizes.blot_scratch)
+table_numbers = kernel(inner=True)(sizes.table_numbers)
+
+
+@intrinsic
+def array_at(typing_context, address, shape, dtype):  # type: ignore[no-untyped-def]
+    """The array of that shape, a tuple, that begins at an address."""
+    array = types.Array(dtype.dtype, len(shape), "C")
+
+    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        lengths = cgutils.unpack_tuple(builder, arguments[1])
+        size = context.get_abi_sizeof(context.get_data_type(array.dtype))
+        strides = [context.get_constant(types.intp, size)]
+        for length in reversed(lengths[1:]):
+            strides.insert(0, builder.mul(strides[0], length))
+        made = context.make_array(array)(context, builder)
+        data = builder.inttoptr(arguments[0], context.get_data_type(array.dtype).as_pointer())
+        populate_array(made, data=data, shape=lengths, strides=strides, itemsize=size, meminfo=None)
+        return made._getvalue()
+
+    return array(types.int64, shape, dtype), code
+
+
+@kernel(inner=True)
+def board_at(slate, blocks, lengths, colours):
+    """The board of the puzzle."""
+    return board_of(
+        0,
+        slate[HEIGHT : HEIGHT + 1],
+        slate[WIDTH : WIDTH + 1],
+        slate[COLOURS_OF_PALETTE : COLOURS_OF_PALETTE + 1],
+        slate[NO_LINE : NO_LINE + 2],
+        blocks,
+        lengths,
+        colours,
+        slate[SCRATCH_WORDS],
+    )
+
+
+@kernel(inner=True)
+def propagate(words, numbers, board, base):
+    """The propagation of the puzzle's family (board.PROPAGATE)."""
+    if numbers[FAMILY] == BLACK_WHITE_FAMILY:
+        return propagate_narrow(words, numbers, board, base)
+    if numbers[FAMILY] == COLOUR_FAMILY:
+        return propagate_colour(words, numbers, board, base)
+    return propagate_wide(words, numbers, board, base)
+
+
+@kernel(inner=True)
+def wide_scratch(slate):
+    """Scratch words for the longest windows among all lines of the puzzle, as solve.pipeline reckons them."""
+    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
+    height, width, n_colours = slate[HEIGHT], slate[WIDTH], slate[COLOURS_OF_PALETTE]
+    most = np.int64(0)
+    for line in range(height + width):
+        n = width if line < height else height
+        first, behind = np.int64(blocks[U(line)]), np.int64(blocks[U(line + 1)])
+        filled = np.int64(0)
+        for j in range(first, behind):
+            filled += np.int64(lengths[U(j)])
+        size, k = (n + 63) >> 6, behind - first
+        most = max(most, np.int64(line_scratch(n_colours, k, n - filled, size)))
+        if slate[BLOTTED]:
+            most = max(most, np.int64(blot_scratch(n_colours, k, size)))
+    return most + ((height + 63) >> 6) + ((width + 63) >> 6)
+
+
+@kernel
+def measure(address):
+    """Say whether the clues fit at all (fit.misfits), which family the puzzle is of, and how much room it takes.
+
+    Reads    the puzzle, its addresses, `sums` and `levels`.
+    Writes   verdict, needed, there; family, scratch, n_words, n_numbers.
+    """
+    place = np.int64(np.uint32(address))
+    slate = array_at(place, (len(FIELDS),), np.int64)
+    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
+    height, width, n_colours = (slate[HEIGHT], slate[WIDTH], max(slate[COLOURS_OF_PALETTE], np.int64(2)))
+    sums = array_at(slate[SUMS], (2, n_colours), np.int64)
+    misfits(
+        slate[HEIGHT : HEIGHT + 1],
+        slate[WIDTH : WIDTH + 1],
+        slate[NO_LINE : NO_LINE + 2],
+        blocks,
+        lengths,
+        colours,
+        sums,
+        slate[VERDICT : VERDICT + 1],
+        array_at(place + 8 * NEEDED, (1, 2), np.int64),
+        slate[BLOTTED : BLOTTED + 1],
+    )
+    if slate[VERDICT] > FITS:
+        return  # a clue is too long for its line
+    cells, row_words, column_words = (height * width, (width + 63) >> 6, (height + 63) >> 6)
+    line_words = row_words + column_words
+    state = (height * row_words + width * column_words) * n_colours
+    reach = cells * line_words if cells * line_words <= MOST_REACH_WORDS else np.int64(0)
+    numbers, scratch, family = (LINES + height + width + 3 * cells, np.int64(0), np.int64(BLACK_WHITE_FAMILY))
+    if slate[BLOTTED] or max(height, width) > NARROW:
+        family, scratch = np.int64(WIDE_FAMILY), wide_scratch(slate)
+        numbers += np.int64(table_numbers(n_colours, height + width, slate[BLOCKS_OF_PUZZLE]))
+    elif slate[COLOURS_OF_PALETTE] > 2:
+        family, scratch = np.int64(COLOUR_FAMILY), COLOUR_OUT + n_colours
+        numbers += np.int64(table_numbers(np.int64(0), height + width, np.int64(0)))
+    levels = slate[LEVELS_ASKED]
+    most = max(MOST_STACK_WORDS // state, np.int64(1)) * levels // FIRST_LEVELS + 1
+    depth = max(min(min(cells + 2, levels), most), np.int64(1))
+    slate[FAMILY_FOUND], slate[SCRATCH_WORDS], slate[N_NUMBERS] = family, scratch, numbers
+    slate[N_WORDS] = DIRTY + 2 * line_words + reach + scratch + (LEVELS + depth) * state + 2
+
+
+@kernel
+def begin(address):
+    """Take the puzzle through the stages of `stages` (see solve.solve); the search makes `most_visits` at most.
+
+    Reads    what `measure` has read and written, words, numbers, cells, and what is asked.
+    Writes   status, stage, found, lined, left, counts; answers, or what is known, to cells.
+    """
+    place = np.int64(np.uint32(address))
+    slate = array_at(place, (len(FIELDS),), np.int64)
+    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
+    words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
+    numbers = array_at(slate[NUMBERS], (slate[N_NUMBERS],), np.int64)
+    n = slate[HEIGHT] * slate[WIDTH]
+    cells = array_at(slate[CELLS], (np.int64(2), n), np.uint16)
+    more = array_at(slate[CELLS] + 4 * n, (slate[MORE], n), np.uint16)
+    slate[NO_LINE], slate[ORDER], slate[START], slate[NEVER] = 0, 0, 0, 0
+    numbers[STOP] = place + 8 * NEVER
+    numbers[FAMILY] = slate[FAMILY_FOUND]
+    out = Outputs(
+        slate[STATUS : STATUS + 1],
+        slate[STAGE : STAGE + 1],
+        slate[FOUND_ANSWERS : FOUND_ANSWERS + 1],
+        slate[LINED : LINED + 1],
+        slate[LEFT : LEFT + 1],
+        array_at(place + 8 * COUNTS_OUT, (1, N_COUNTS), np.int64),
+        array_at(place + 8 * TIMES, (1, 5), np.int64),
+        slate[START : START + 2],
+        cells,
+    )
+    solve(
+        search,
+        probe,
+        propagate,
+        slate[ORDER : ORDER + 1],
+        slate[HEIGHT : HEIGHT + 1],
+        slate[WIDTH : WIDTH + 1],
+        slate[COLOURS_OF_PALETTE : COLOURS_OF_PALETTE + 1],
+        slate[NO_LINE : NO_LINE + 2],
+        blocks,
+        lengths,
+        colours,
+        slate[SCRATCH_WORDS],
+        words,
+        numbers,
+        out,
+        more,
+        slate[STAGES],
+        slate[WANTED],
+        NO_END,
+        slate[MOST_PROBES],
+        slate[MOST_VISITS],
+    )
+
+
+@kernel
+def go_on(address):
+    """Go on with a search that is SPENT, for `most_visits` more; reads and writes as `begin` does."""
+    place = np.int64(np.uint32(address))
+    slate = array_at(place, (len(FIELDS),), np.int64)
+    words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
+    numbers = array_at(slate[NUMBERS], (slate[N_NUMBERS],), np.int64)
+    n = slate[HEIGHT] * slate[WIDTH]
+    cells = array_at(slate[CELLS], (np.int64(2), n), np.uint16)
+    more = array_at(slate[CELLS] + 4 * n, (slate[MORE], n), np.uint16)
+    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
+    board = board_at(slate, blocks, lengths, colours)
+    slate[STATUS] = search(
+        probe, propagate, words, numbers, board, slate[WANTED], slate[MOST_VISITS], cells, np.int64(0), more
+    )
+    slate[FOUND_ANSWERS] = numbers[FOUND]
+    for i in range(N_COUNTS):
+        slate[COUNTS_OUT + i] = numbers[COUNTS + i]
+
+
+@kernel
+def look(address):
+    """Write the grid as the search has it, at its deepest level, to `view`; 65535 for an open cell."""
+    place = np.int64(np.uint32(address))
+    slate = array_at(place, (len(FIELDS),), np.int64)
+    words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
+    numbers = array_at(slate[NUMBERS], (slate[N_NUMBERS],), np.int64)
+    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
+    board = board_at(slate, blocks, lengths, colours)
+    view = array_at(slate[VIEW], (slate[HEIGHT] * slate[WIDTH],), np.uint16)
+    depth = numbers[LEVEL] if slate[STATUS] == SPENT else np.int64(0)
+    write_cells(words, board.stack + (LEVELS + depth) * board.state_words, board, view, np.int64(0))
+
+
+@kernel
+def line(address):
+    """Settle the first row by itself, by the line kernel of the puzzle's family.
+
+    Reads    `view`: for each cell the colours that it may take, as bits (colour 0 is bit 0), up to 16 colours.
+    Writes   the same, as far as some layout uses it, to `view`; status: 0 if there is no layout, else 1.
+    """
+    place = np.int64(np.uint32(address))
+    slate = array_at(place, (len(FIELDS),), np.int64)
+    words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
+    numbers = array_at(slate[NUMBERS], (slate[N_NUMBERS],), np.int64)
+    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
+    board = board_at(slate, blocks, lengths, colours)
+    n, size = board.width, board.row_words
+    view = array_at(slate[VIEW], (n,), np.uint16)
+    base = board.stack + LEVELS * board.state_words
+    if slate[SCRATCH_WORDS]:
+        forget_visits(numbers, board)
+        numbers[U(tables_of(board) + CALL)] = 1
+    for colour in range(board.n_colours):
+        plane = base + colour * size
+        for word in range(size):
+            words[U(plane + word)] = U0
+        for cell in range(n):
+            if (np.int64(view[U(cell)]) >> colour) & 1:
+                words[U(plane + (cell >> 6))] |= U1 << U(cell & 63)
+    start, stop = np.int64(board.blocks[0]), np.int64(board.blocks[1])
+    out, stride = board.scratch, size
+    if slate[FAMILY_FOUND] == BLACK_WHITE_FAMILY:
+        white, black = settle_narrow(board.lengths, U(start), U(stop), U(n), words[U(base)], words[U(base + 1)], words)
+        fits = white | black != U0
+        words[U(base)], words[U(base + 1)] = white, black
+        out = base
+    elif slate[FAMILY_FOUND] == COLOUR_FAMILY:
+        fits = settle_colour(board.lengths, board.colours, U(start), U(stop), U(n), words, U(base), U(board.scratch))
+        out = board.scratch + COLOUR_OUT
+    else:
+        _, _, _, out, stride, fits = settle_line(words, numbers, board, base, np.int64(0))
+    slate[STATUS] = 1 if fits else 0
+    for cell in range(n):
+        view[U(cell)] = 0
+    for colour in range(board.n_colours):
+        slot = np.int64(colour)
+        if colour > 0 and slate[FAMILY_FOUND] != BLACK_WHITE_FAMILY:
+            slot = np.int64(-1)
+            for j in range(start, stop):
+                if np.int64(board.colours[U(j)]) == colour:
+                    slot = np.int64(colour)
+            if slot > 0 and slate[FAMILY_FOUND] == WIDE_FAMILY:
+                slot = np.int64(remaining(numbers, board, stop - start, colour))
+        if slot >= 0:
+            for cell in range(n):
+                bits = words[U(out + slot * stride + (cell >> 6))]
+                view[U(cell)] |= np.uint16(((bits >> U(cell & 63)) & U1) << U(colour))

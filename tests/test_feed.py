@@ -1,0 +1,276 @@
+"""How the feed deals out puzzles: by weight, the largest first, the hard ones early; and files read by workers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import faults
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parallel_nono.attempt import Limits
+from parallel_nono.engine import auto, engine
+from parallel_nono.engine.feed import MOST_WEIGHT, Feed, chunk_of, weight_of, weights_of
+from parallel_nono.engine.inputs import Inputs
+from parallel_nono.engine.local import Crew
+from parallel_nono.engine.work import Chunk, Done, Place, Work, attempt, loaded, new_page
+from parallel_nono.formats.containers import Source, Span, sources
+from parallel_nono.formats.remote import is_remote, located
+from parallel_nono.kinds import kind
+from parallel_nono.puzzle import InvalidPuzzle
+
+
+def sized(sides: list[int], source: str = "s") -> pa.RecordBatch:
+    """Puzzles with these heights and widths, named after their places."""
+    batch = faults.read([(source, " ".join(map(str, range(len(sides)))).encode())])
+    for name in ("height", "width"):
+        place = batch.schema.get_field_index(name)
+        batch = batch.set_column(place, name, pa.array(sides, pa.int32()))
+    return batch
+
+
+def names(chunk: Chunk) -> list[str]:
+    return [] if chunk.batch is None else chunk.batch.column("name").to_pylist()
+
+
+def done_with(chunk: Chunk, seconds: float = 0.1, **more: Any) -> Done:
+    return Done([], more.pop("hard", []), more.pop("rest", None), chunk.weight, seconds, **more)
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=60), st.integers(1, 6))
+def test_every_puzzle_is_dealt_out_once_and_the_account_is_even(sides: list[int], workers: int) -> None:
+    batch = sized(sides)
+    feed, seen = Feed(iter([batch, ("t", b"x" * 3000)]), workers), Counter[str]()
+    while (chunk := feed.take()) is not None:
+        seen.update(names(chunk))
+        if chunk.batch is not None:
+            assert chunk.weight == weight_of(chunk.batch) == int(weights_of(chunk.batch).sum())
+            assert chunk.weight <= MOST_WEIGHT or chunk.batch.num_rows == 1
+        feed.finish(chunk, done_with(chunk))
+    assert seen == Counter({str(n): 1 for n in range(len(sides))})
+    assert feed.finished
+    assert feed._ahead_weight == feed._out_weight == feed._out == 0
+
+
+@given(st.lists(st.integers(1, 300), min_size=2, max_size=60))
+def test_with_several_workers_the_largest_go_first_and_with_one_in_order(sides: list[int]) -> None:
+    for workers in (1, 4):
+        feed, order = Feed(iter([sized(sides[:1], "a"), sized(sides, "b")]), workers), []
+        while (chunk := feed.take()) is not None:
+            assert chunk.batch is not None
+            order += [int(n) for n in weights_of(chunk.batch)]
+            feed.finish(chunk, done_with(chunk))
+        both = [int(weights_of(sized([n]))[0]) for n in (sides[0], *sides)]
+        assert order == (both if workers == 1 else order)
+        if workers > 1:  # by files, in each the largest first
+            cut = len(sides) if order[: len(sides)] == sorted(both[1:], reverse=True) else 1
+            assert order[:cut] == sorted(order[:cut], reverse=True)
+            assert order[cut:] == sorted(order[cut:], reverse=True)
+
+
+def test_hard_puzzles_are_begun_while_there_are_easy_ones_but_not_by_everyone() -> None:
+    feed = Feed(iter([sized([5] * 4000)]), 4)
+    first = feed.take()
+    assert first is not None
+    assert first.batch is not None
+    hard = first.batch.slice(0, 5)
+    feed.finish(first, done_with(first, hard=[hard]))
+    taken = [feed.take() for _ in range(4)]
+    assert [chunk.careful for chunk in taken if chunk] == [True, True, False, False]
+
+
+def test_large_puzzles_weigh_more_and_the_rest_is_estimated_in_puzzles() -> None:
+    feed = Feed(iter([sized([100] * 1000)]), 1)
+    chunk = feed.take()
+    assert chunk is not None
+    assert chunk.batch is not None
+    n = chunk.batch.num_rows
+    assert n == 1, "16 units of weight"
+    rows = attempt(Work(faults.KIND, Limits(5)), chunk, new_page(), Place("local", "here", "0")).rows
+    feed.finish(chunk, Done(rows, [], None, chunk.weight, 0.1))
+    left = feed.remaining()
+    assert left is not None
+    assert left.puzzles == pytest.approx(1000 - n)
+    assert left.seconds == pytest.approx(0.1 * (1000 - n))
+
+
+def test_nobody_waits_for_many_slow_puzzles_in_one_slice() -> None:
+    """16 puzzles of 0.9 s, dealt out together as nobody could know: others take their share of them."""
+    began = time.monotonic()
+    texts = [("s", " ".join(["1"] * 300).encode()), ("t", " ".join(["slow:0.9"] * 14).encode())]
+    batches = engine("local")(Work(faults.KIND, Limits(5)), Feed(iter(texts), 7), Crew(7))
+    found = Counter(row["outcome"] for batch in batches for row in batch.to_pylist())
+    assert found == {"unique": 314}
+    assert time.monotonic() - began < 9, "one worker alone needs 12.6 s"
+
+
+def test_a_chunk_that_came_back_is_cut_for_all() -> None:
+    feed = Feed(iter([sized([5] * 64)]), 4)
+    whole = []
+    while (chunk := feed.take()) is not None:
+        whole.append(chunk)
+    assert feed.dry
+    for chunk in whole:
+        assert chunk.batch is not None
+        feed.finish(chunk, Done([], [], chunk.batch, 0.0, 1.0, True))
+    assert not feed.dry
+    sizes = []
+    while (chunk := feed.take()) is not None:
+        assert chunk.batch is not None
+        sizes.append(chunk.batch.num_rows)
+    assert sum(sizes) == 64
+    assert max(sizes) <= 8
+
+
+# Files that workers read themselves.
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A packed set of 700 puzzles in small row groups, a text, one that is broken, and one that can't be read."""
+    from parallel_nono.formats.packed import write_packed
+    from parallel_nono.puzzle import Block, Puzzle
+    from parallel_nono.puzzleset import set_of
+
+    one = Puzzle(((Block(1),), ()), ((Block(1),), ()))
+    sets = [set_of([one] * 100, f"set{n}") for n in range(7)]
+    write_packed(tmp_path / "set.parquet", sets, row_group=150)
+    (tmp_path / "one.nin").write_text("2 1\n1\n1\n0\n")
+    (tmp_path / "broken.nin").write_text("2 1\n1\nx\n1\n")
+    return tmp_path
+
+
+def found(paths: list[str], shared: bool) -> tuple[Counter[tuple[str, int, str]], int]:
+    """Rows of a run without their places, and how many pieces went to workers by name alone."""
+    work = Work(kind("nonogram"), Limits(5))
+    pieces = list(Inputs(paths, work, shared=shared))
+    batches = engine("local")(work, Feed(iter(pieces), 2), Crew(2))
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    keys = Counter(
+        (row["source"].rsplit("/", 1)[-1], row["index"], row["outcome"] + row["error"][-20:]) for row in rows
+    )
+    return keys, sum(isinstance(piece, Source) for piece in pieces)
+
+
+@pytest.mark.parametrize("where", ["{}", "file://{}", "{}/set.parquet", "file://{}/set.parquet"])
+def test_what_workers_read_themselves_gives_the_same_rows(folder: Path, where: str) -> None:
+    path = where.format(folder)
+    sent, none = found([path], shared=False)
+    read, several = found([path], shared=True)
+    assert none == 0
+    assert several >= 5, "row groups"
+    assert read == sent
+    assert sum(sent.values()) == 700 + 2 * (not path.endswith("parquet"))
+
+
+def test_a_memory_of_fsspec_is_a_folder_like_others(folder: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.pipe({f"/sets/{path.name}": path.read_bytes() for path in folder.iterdir()})
+    try:
+        local, _ = found([str(folder)], shared=False)
+        assert found(["memory://sets"], shared=False)[0] == local
+        assert found(["memory://sets"], shared=True)[0] == local
+        (source,) = sources(["memory://sets/one.nin"])
+        assert source.load() == b"2 1\n1\n1\n0\n"
+    finally:
+        memory.rm("/sets", recursive=True)
+
+
+def test_what_is_not_there_is_a_row_that_says_so(tmp_path: Path) -> None:
+    for address in (f"file://{tmp_path}/none", "file:///etc/shadow/x", "memory://none"):
+        (source,) = sources([address])
+        with pytest.raises(InvalidPuzzle, match="expected a file or a folder, found nothing of that name"):
+            source.load()
+
+
+def test_only_known_schemes_are_opened() -> None:
+    assert not is_remote("https://example.org/a.parquet")
+    assert not is_remote("/tmp/a")
+    assert not is_remote(b"s3://")
+    for address in ("reference://x", "memory://", "memory://x::file:///etc/passwd"):
+        with pytest.raises(InvalidPuzzle, match="expected an address"):
+            located(address)
+    (source,) = sources(["simplecache::s3://bucket/x"])
+    with pytest.raises(InvalidPuzzle, match="found another"):
+        source.load()
+
+
+def test_a_file_that_vanished_before_its_worker_came_is_a_row(folder: Path) -> None:
+    chunk = Chunk(
+        sources=[
+            Source("gone.nin", 9, str(folder / "gone.nin")),
+            Source("one.nin", 9, str(folder / "one.nin")),
+            Source("gone.parquet", 9, str(folder / "gone.parquet"), packed=True, span=Span(0, 0, 9)),
+        ]
+    )
+    texts, batches, unreadable = loaded(kind("nonogram"), chunk)
+    assert [name for name, _ in texts] == ["one.nin"]
+    assert [batch.column("source").to_pylist() for batch in unreadable] == [["gone.nin"]]
+    assert "found a damaged" in batches[0].column("error")[0].as_py()
+    done = attempt(
+        Work(kind("nonogram"), Limits(5)), Chunk(sources=chunk.sources[:2]), new_page(), Place("l", "h", "0")
+    )
+    outcomes = [row["outcome"] for rows in done.rows for row in rows.to_pylist()]
+    assert outcomes == ["invalid", "unique"]
+
+
+def test_spans_of_a_row_group_are_its_rows(folder: Path) -> None:
+    from parallel_nono.formats.files import batches
+
+    path = str(folder / "set.parquet")
+    whole = [row for batch in batches(Source(path, path=path, packed=True)) for row in batch.to_pylist()]
+    parts = [
+        row
+        for group in range(5)
+        for start in range(0, 150, 37)
+        for batch in batches(
+            Source(path, path=path, packed=True, span=Span(group, start, start + min(37, 150 - start)))
+        )
+        for row in batch.to_pylist()
+    ]
+    assert parts == whole
+
+
+def test_weights_of_chunks_are_those_of_their_puzzles() -> None:
+    assert chunk_of(sized([10, 64])).weight == 1 + 1 + 64 * 64 // 1024
+
+
+# Auto.
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_ray_that_comes_too_late_is_not_waited_for(tmp_path: Path) -> None:
+    code = """
+import time
+import faults
+from parallel_nono.attempt import Limits
+from parallel_nono.engine import auto
+from parallel_nono.engine.feed import Feed
+from parallel_nono.engine.local import Crew
+from parallel_nono.engine.work import Work
+if __name__ == "__main__":
+    auto._reason = lambda *_: "asked for by the test"
+    crew = Crew(2)
+    texts = [(f"s{n}", b"slow:0.1 " * 10) for n in range(2)]
+    began = time.monotonic()
+    rows = sum(batch.num_rows for batch in auto.run(Work(faults.KIND, Limits(5)), Feed(iter(texts), 2), crew))
+    print(rows, crew.engine, crew.why, "|", time.monotonic() - began < 20)
+"""
+    path = tmp_path / "late.py"
+    path.write_text(code)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    ended = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=90, env=environment)
+    assert ended.stdout.split("|") == ["20 local asked for by the test; Ray was still starting ", " True\n"], (
+        ended.stderr
+    )
+    assert auto.LOOK_S < 1
