@@ -6,6 +6,7 @@ Prints `ok` and how many lines and puzzles were compared, or fails.
 import warnings
 
 import numpy as np
+import pytest
 from numba import cuda
 
 from parallel_nono.attempt import Limits
@@ -124,6 +125,16 @@ def main() -> None:
         made = Puzzle.of_grid(random.integers(0, n_colours, (5, 6)).tolist(), plain_palette(n_colours))
         rows = (made.rows[1], made.rows[0], *made.rows[2:])
         puzzles.append(Puzzle(rows, made.columns, made.palette, name=f"exchanged {len(puzzles)}"))
+    crowded = generate("blobs", 50, 40, 2, density=60)
+    for free in (1 << 10, 1 << 16):  # too little, and enough for a few threads that take several lines each
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(cuda.current_context()), "get_memory_info", lambda _, free=free: (free, free))
+            if free == 1 << 10:
+                with pytest.raises(MemoryError, match=r"needs 0.0 GiB of device memory, 0.0 GiB are free"):
+                    compare_puzzle(crowded)
+            else:
+                assert _Propagation(clues_of(set_of([crowded])), 0).threads == 32
+                assert not compare_puzzle(crowded)
     refuted = sum(compare_puzzle(puzzle) for puzzle in puzzles)
     assert 5 < refuted < 35
     print(f"ok {lines} lines {len(puzzles)} puzzles")

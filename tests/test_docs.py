@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,10 +72,17 @@ def test_examples_of_the_readme_print_what_it_says(printed: dict[str, str], exam
     assert timeless(printed[example].rstrip()) == timeless(example.partition("\n")[2].rstrip())
 
 
+def commands_of(command: Any) -> dict[str, Any]:
+    """The commands under a command; most have none."""
+    return getattr(command, "commands", {})
+
+
 def help_examples() -> list[str]:
     """Every `pnono ...` of the help texts that stands in a pipe or a line of its own."""
     found = []
-    for name, command in cli.command().commands.items():
+    commands = dict(cli.command().commands)
+    commands |= {f"{name} {under}": c for name, group in commands.items() for under, c in commands_of(group).items()}
+    for name, command in commands.items():
         lines = [part for line in (command.help or "").splitlines() for part in line.split("|")]
         found += [line.strip() for line in lines if line.strip().startswith(f"pnono {name}")]
     return found
@@ -86,11 +94,16 @@ def test_examples_of_the_help_texts_are_understood(example: str, monkeypatch: py
     words, _, output = example.partition("     ")
     _, name, *arguments = shlex.split(words)
     command = cli.command().commands[name]
+    if commands_of(command):
+        command = command.commands[arguments.pop(0)]
     with command.make_context(name, [*arguments]) as context:
         assert not context.args
     if output:
         ended = subprocess.run(
-            [sys.executable, "-m", "parallel_nono", name, *arguments], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "parallel_nono", *shlex.split(words)[1:]],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert ended.stdout.strip() == output.strip(), ended.stderr
 

@@ -168,6 +168,7 @@ def left_behind() -> list[psutil.Process]:
 # What a program can do, in runs
 
 
+@pytest.mark.slow
 def test_whatever_a_program_does_is_a_row_and_its_chunk_mates_are_solved(actor: Path, tmp_path: Path) -> None:
     folder = stage(tmp_path / "in", list(OUTCOMES))
     limits = ("--seconds", 1.5, "--memory", 100, "--workers", 2)
@@ -208,6 +209,7 @@ def test_programs_run_in_the_workers_of_ray_as_well(actor: Path, tmp_path: Path)
     assert not left_behind()
 
 
+@pytest.mark.slow
 def test_several_solvers_have_a_folder_each_and_resume(actor: Path, tmp_path: Path) -> None:
     folder = stage(tmp_path / "in", ["one", "two", "none"])
     words = ("run", folder, "--solver", "default", "--solver", "lines-only", "--solver", actor, "--out", "out")

@@ -117,16 +117,22 @@ def test_unreadable_rows_are_named_and_the_others_written(tmp_path: Path) -> Non
     assert unpacked.err.count("expected") == 1
 
 
-@given(st.integers(1, 9), st.integers(1, 9), st.integers(2, 300), st.integers(0, 99), st.booleans())
-def test_bare_pictures_show_what_the_canvas_shows(height: int, width: int, n: int, seed: int, holes: bool) -> None:
+@given(
+    st.integers(1, 9), st.integers(1, 9), st.sampled_from((2, 3, 9, 254, 255, 300)), st.integers(0, 99), st.booleans(),
+    st.booleans(),
+)  # fmt: skip
+def test_bare_pictures_show_what_the_canvas_shows(
+    height: int, width: int, n: int, seed: int, holes: bool, two: bool
+) -> None:
     random = np.random.default_rng(seed)
     cells = random.integers(0, n, (height, width)).astype(np.int16)
     if holes:
         cells[random.random(cells.shape) < 0.3] = OPEN
+    other = np.where(random.random(cells.shape) < 0.2, (cells + 1) % n, cells) if two else None
     puzzle = Puzzle(((),) * height, ((),) * width, plain_palette(n))
     look = Look(False, False)
-    bare, canvas = png(Sheet(puzzle, cells), look, 1), canvas_of(puzzle, look, 1)
-    seen, expected = (pixels_of(data) for data in (bare, png_of(canvas, painted(canvas, cells))))
+    bare, canvas = png(Sheet(puzzle, cells, other), look, 1), canvas_of(puzzle, look, 1)
+    seen, expected = (pixels_of(data) for data in (bare, png_of(canvas, painted(canvas, cells, other))))
     assert np.array_equal(seen, expected)
 
 

@@ -153,7 +153,8 @@ def test_bodies_are_bounded(tmp_path: Path) -> None:
 
     assert asker.post("/api/solve", content=pieces()).status_code == 413  # no length was promised
     assert asker.post("/api/solve", content=b"").status_code == 400
-    assert asker.post("/api/solve?number=x", content=b"x").status_code == 400
+    for query in ("number=x", "image={", f"image={'[' * 20_000}"):
+        assert asker.post(f"/api/solve?{query}", content=b"x").status_code == 400
     for body in (b"[]", b"{", b"[" * 900, b"\xff"):
         assert asker.post("/api/export", content=body).status_code == 400
 
@@ -411,14 +412,14 @@ def test_what_can_not_be_saved_is_refused_in_a_sentence(text: str, options: dict
 class Serving:
     """A server in a thread of this process."""
 
-    def __init__(self, runs: Path) -> None:
+    def __init__(self, runs: Path, token: str = "") -> None:
         import uvicorn
 
         self.runs = runs
         listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         bounds = Bounds(workers=2, seconds=20.0, a_client=3)
-        app = application(Server(runs, bounds=bounds, bytes_in=1 << 20))
+        app = application(Server(runs, token, bounds=bounds, bytes_in=1 << 20))
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)
@@ -730,6 +731,31 @@ def test_a_run_that_goes_on_is_followed(page: Any, serving: Serving, tmp_path: P
     assert not (serving.runs / "long" / "live.json").exists()
 
 
+def test_the_page_asks_for_the_token_or_takes_it_from_its_address(browser: Any, tmp_path: Path) -> None:
+    serving = Serving(tmp_path, TOKEN)
+    try:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(serving.address)
+        page.fill("#token", "what was it")
+        page.click("#login button")
+        page.locator("#problem", has_text="this is not the token").wait_for()
+        assert page.locator("#page-solve").is_hidden()
+        page.fill("#token", TOKEN)
+        page.click("#login button")
+        page.locator("#page-solve").wait_for()
+        assert page.locator("#problem").is_hidden()
+        assert context.cookies()[0]["httpOnly"]
+        context.clear_cookies()
+        page.goto("about:blank")
+        page.goto(f"{serving.address}/#token={TOKEN}")
+        page.locator("#page-solve").wait_for()
+        assert page.url == f"{serving.address}/", "the token stays in the address"
+        context.close()
+    finally:
+        serving.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_fits_a_phone_and_can_be_read(browser: Any, serving: Serving, scheme: str) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme)
@@ -776,7 +802,10 @@ CONTRASTS = """() => {
 
 def test_the_command_says_where_it_is_and_ends_in_order(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "parallel_nono", "serve", "--port", "0", "--host", "0.0.0.0"]
-    server = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    server = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
     try:
         assert server.stdout is not None
         address, _, token = server.stdout.readline().strip().partition("/#token=")
@@ -792,6 +821,8 @@ def test_the_command_says_where_it_is_and_ends_in_order(tmp_path: Path) -> None:
                 time.sleep(0.1)
         bearer = {"authorization": f"Bearer {token}"}
         assert httpx.get(f"http://127.0.0.1:{port}/api/about", headers=bearer).status_code == 200
+        solved = httpx.post(f"http://127.0.0.1:{port}/api/solve", content=HOOK, headers=bearer, timeout=240)
+        assert '"outcome":"unique"' in solved.text
         children = psutil.Process(server.pid).children(recursive=True)
         assert children
     finally:
@@ -800,7 +831,33 @@ def test_the_command_says_where_it_is_and_ends_in_order(tmp_path: Path) -> None:
     assert server.returncode == 0
     assert complaints == "pnono: Ctrl-C ends it\n"
     assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == [], "what users send reaches the disk"
+
+
+def test_nothing_outlives_a_server_that_was_killed(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "parallel_nono", "serve", "--port", "0"]
+    server = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        transport = httpx.HTTPTransport(retries=5)
+        with (
+            httpx.Client(transport=transport, timeout=240) as asker,
+            asker.stream("POST", f"{address}api/solve", content=stubborn()) as answer,
+        ):
+            lines = answer.iter_lines()
+            assert any('"puzzle"' in line for line in lines)
+            time.sleep(1.0)
+            children = psutil.Process(server.pid).children(recursive=True)
+            server.kill()
+            server.wait()
+    finally:
+        server.kill()
+    assert children
+    deadline = time.monotonic() + 10
+    while any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children):
+        assert time.monotonic() < deadline, "a worker goes on for nobody"
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

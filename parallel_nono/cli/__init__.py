@@ -16,8 +16,8 @@ from ..puzzle import InvalidPuzzle
 from ..start import prepare
 from .check import check
 from .cnf import cnf
-from .compare import compare
 from .compact import compact
+from .compare import compare
 from .config import COMMON, load
 from .convert import convert
 from .draw import draw

@@ -125,9 +125,9 @@ def puzzles(source: str, format_name: str = "", number: int = 0) -> Iterator[Puz
     last = 0
     for puzzle in read(source, format_name or None, errors="yield"):
         last = puzzle.index
-        if number in (0, last):
+        if number in (0, last) or not last:  # 0: what can't be read at all
             yield puzzle
-        if number == last:
+        if number == last or not last:
             return
     if number:
         raise Failure(Code.USAGE, f"{source}: expected a puzzle number from 1 to {last}, found {number}")

@@ -53,7 +53,7 @@ def generate(
     pnono generate
     pnono generate blobs blobs.non --height 15 --width 15 --seed 7
     pnono generate noise noise.sgt --count 100 --set density=60
-    pnono generate blobs huge.parquet --height 20000 --width 20000 --set density=70 --set radius=40
+    pnono generate blobs huge.parquet --height 20000 --width 20000 --set density=80 --set radius=1000
     pnono generate blobs million.parquet --count 1000000 --height 10 --width 10 --bulk
     pnono generate strikeout games.strikeout --count 5000 --width 40 --set crossed=30
     pnono generate --manifest datasets/manifest.toml --out datasets

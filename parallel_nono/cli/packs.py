@@ -24,7 +24,7 @@ def pack(
     ],
     out: Annotated[str, typer.Argument(metavar="OUT", help="The packed set, a Parquet file, here or s3://... .")],
     shards: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Files to share it out to: OUT-00000-of-00004.parquet and so on.")
+        int, typer.Option(min=1, max=1000, help="Files to share it out to: OUT-00000-of-00004.parquet and so on.")
     ] = 1,
     format_name: FormatName = "",
 ) -> None:

@@ -154,7 +154,8 @@ def run(
     The results are DIR/rows/*.parquet (pyarrow, DuckDB, Polars, pandas read them all at once), DIR/run.json.
     Exit codes: 0 every puzzle has its row; 3 not one of them could be read;
     69 the engine or a program of --solver can't work here;
-    70 the checker rejected an answer (our bug; the puzzle is kept in DIR); 74 results can't be written;
+    70 the checker rejected an answer, or --repeat found another verdict (our bug; the puzzle is kept in DIR);
+    74 results can't be written, or another run is writing there;
     130 Ctrl-C; 143 SIGTERM.
     """
     from ..attempt import Limits

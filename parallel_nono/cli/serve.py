@@ -63,7 +63,8 @@ def serve(
     bounds = Bounds(workers or max(2, os.cpu_count() or 1), seconds=seconds, memory_mib=memory)
     hosts = (*LOOPBACK, host) if is_own else ()
     app = application(Server(runs, token, hosts, bounds, cells, size << 20))
-    shown = f"[{host}]" if ":" in host else host
+    name = socket.gethostname() if address in ("0.0.0.0", "::") else host
+    shown = f"[{name}]" if ":" in name else name
     print(f"http://{shown}:{port}/{f'#token={token}' if token else ''}", flush=True)
     print("pnono: Ctrl-C ends it", file=sys.stderr, flush=True)
     config = uvicorn.Config(

@@ -111,12 +111,17 @@ def _lines(puzzle: Puzzle, limits: Limits, by_round: bool, paint: bool, clues: b
     showing = Showing(puzzle, limits)
     print(f"{_title(puzzle)}: {puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours", flush=True)
     film = showing.film
-    try:
-        patiently(film.wait)
-        result = patiently(showing.wait)
-        showing.told()
+
+    def tell() -> None:
         while taken := film.forward(by_round):
             print(described(puzzle, taken, counted), flush=True)
+
+    try:
+        patiently(film.wait)
+        tell()
+        result = patiently(showing.wait)
+        showing.told()
+        tell()
     finally:
         showing.stop()
     picture = colour_picture if paint else text_picture

@@ -9,7 +9,7 @@ import typer
 
 from .exits import Code, Failure, writing
 
-web = typer.Typer(no_args_is_help=True, help="Make the page that solves puzzles in the browser.", rich_markup_mode=None)
+web = typer.Typer(help="Make the page that solves puzzles in the browser.", rich_markup_mode=None)
 
 
 @web.callback()

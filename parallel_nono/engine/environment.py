@@ -7,11 +7,13 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import socket
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, current_thread
 from time import monotonic
@@ -74,7 +76,7 @@ def _token_file() -> Path:
     """The secret of this process's own Ray, in a file that only we can read; Ray keeps it for the process's life."""
     global _token
     if _token is None:
-        handle, name = tempfile.mkstemp(prefix=f"pnono-{os.getpid()}-token-", dir=_short_temp())
+        handle, name = tempfile.mkstemp(prefix=f"pnono-{os.getpid()}-{_space()}-token-", dir=_short_temp())
         with os.fdopen(handle, "w") as file:
             file.write(secrets.token_hex(32))
         _token = Path(name)
@@ -94,15 +96,26 @@ def _short_temp() -> str:
 
 
 def new_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix=f"pnono-{os.getpid()}-", dir=_short_temp()))
+    return Path(tempfile.mkdtemp(prefix=f"pnono-{os.getpid()}-{_space()}-", dir=_short_temp()))
+
+
+def _space() -> str:
+    """Which processes are numbered like this one: those of another container have other names for their leftovers.
+
+    Short, as paths of sockets must be."""
+    try:
+        return f"{os.stat('/proc/self/ns/pid').st_ino & 0xFFF:x}"
+    except OSError:  # not Linux: all of a machine are
+        return "0"
 
 
 def sweep() -> None:
     """Remove what killed drivers of ours left behind."""
+    space = _space()
     for path in Path(_short_temp()).glob("pnono-*-*"):
-        match = re.match(r"pnono-(\d+)-", path.name)
+        match = re.match(r"pnono-(\d+)-([0-9a-f]+)-", path.name)
         try:
-            if not match or psutil.pid_exists(int(match[1])) or path.lstat().st_uid != os.getuid():
+            if not match or match[2] != space or psutil.pid_exists(int(match[1])) or path.lstat().st_uid != os.getuid():
                 continue
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
@@ -138,11 +151,12 @@ def connect(crew: Crew, folder: Path, store_bytes: int) -> Any:
     else:
         options["address"] = crew.address
     if "RAY_JOB_CONFIG_JSON_ENV_VAR" not in os.environ:  # else Ray knows the folder of the job, and it is not this one
-        # Ray would put the current folder on the path of the workers, and so import a `numpy.py` that lies among puzzles.
+        # Ray would put the current folder on the path of the workers, and so import a `numpy.py` that lies there.
         options["job_config"] = ray.job_config.JobConfig(_client_job=True)
     for attempts_left in (1, 0):
         try:
-            ray.init(**options)
+            with _own_signals():
+                ray.init(**options)
             break
         except Exception as error:  # Ray raises many kinds; all mean that it is not there
             ray.shutdown()
@@ -150,6 +164,25 @@ def connect(crew: Crew, folder: Path, store_bytes: int) -> Any:
                 place = f"the cluster at {crew.address}" if crew.address else "a local Ray"
                 raise EngineError(f"{place} can't be used: {first_line(error)}") from error
     return ray
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Ray's library puts a handler of its own before ours, which prints a stack and may end in an abort; undo that.
+
+    `signal.signal` is for the main thread only, so the system is asked.
+    """
+    import ctypes
+
+    system = ctypes.CDLL(None)
+    kept = {number: ctypes.create_string_buffer(512) for number in (signal.SIGTERM, signal.SIGINT)}  # struct sigaction
+    for number, action in kept.items():
+        system.sigaction(int(number), None, action)
+    try:
+        yield
+    finally:
+        for number, action in kept.items():
+            system.sigaction(int(number), action, None)
 
 
 def first_line(error: BaseException) -> str:

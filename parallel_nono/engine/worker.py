@@ -49,7 +49,7 @@ class Worker:
         import ray
 
         node = ray.get_runtime_context().get_node_id()
-        trouble = ""
+        machine, trouble = facts.here(), ""  # asked before the one core that is then left
         if self._work.pin and self._core is None:
             try:
                 core, self._core = trust.claim_core()
@@ -57,7 +57,7 @@ class Worker:
             except EngineError as error:
                 trouble = str(error)
         known = {"host": platform.node(), "node": node, "versions": VERSIONS, "shares_page": self.shares_page}
-        return {**known, "machine": facts.here(), "trouble": trouble}
+        return {**known, "machine": machine, "trouble": trouble}
 
     def lease(
         self,

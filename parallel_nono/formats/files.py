@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
-from . import Content, Format, format_named, recognise, recognise_bytes
+from . import Content, Format, Packed, format_named, recognise, recognise_bytes
 from .containers import PARQUET_MAGIC, Source, sources
 from .decode import decode
 from .text import MAX_CELLS, fits, labelled, lengths, stem
@@ -217,20 +217,25 @@ def _parse(builder: SetBuilder, form: Format, text: Content, source: str, warnin
             builder.add(item)
 
 
-def _pack(builder: SetBuilder, form: Format | None, waiting: list[tuple[str, str]]) -> None:
-    """Read the waiting texts with the compiled reader of their format, what it leaves with `parse`; clear the list."""
+def _pack(
+    builder: SetBuilder, form: Format | None, waiting: list[tuple[str, str]], packed: Packed | None = None
+) -> None:
+    """Read the waiting texts with the compiled reader of their format, what it leaves with `parse`; clear the list.
+
+    packed  what that reader made of them, where somebody has asked it.
+    """
     import numpy as np
 
     if not waiting:
         return
     assert form is not None
     assert form.pack is not None
-    if sum(len(text) for text, _ in waiting) < PACK_FROM:
+    if packed is None and sum(len(text) for text, _ in waiting) < PACK_FROM:
         for text, source in waiting:
             _parse(builder, form, text, source, "")
         waiting.clear()
         return
-    packed = form.pack([text for text, _ in waiting])
+    packed = packed or form.pack([text for text, _ in waiting])
     cells = packed.heights.astype(np.int64) * packed.widths
     first = np.searchsorted(packed.owners, np.arange(len(waiting) + 1))
     lines = np.concatenate(([0], np.cumsum(packed.heights + packed.widths, dtype=np.int64)))
@@ -349,8 +354,9 @@ def _packed_rows(source: Source, columns: tuple[str, ...]) -> Iterator[pa.Record
 
 def _pack_piece(builder: SetBuilder, form: Format, piece: str, source: str, n_lines: int) -> None:
     assert form.pack is not None
-    if len(form.pack([piece]).owners):
-        _pack(builder, form, [(piece, source)])
+    packed = form.pack([piece])
+    if len(packed.owners):
+        _pack(builder, form, [(piece, source)], packed)
     elif piece.strip():
         _parse(builder, form, "\n" * n_lines + piece, source, "")
 

@@ -200,22 +200,25 @@ def _mark(canvas: Canvas, grid: np.ndarray, differs: np.ndarray, inks: np.ndarra
 def png(sheet: Sheet, look: Look, scale: int = 0) -> bytes:
     """A PNG file; the same arguments give the same bytes. Errors: InvalidPuzzle (`fitted`)."""
     look, scale = fitted(sheet.puzzle, look, scale)
-    if scale == 1 and sheet.cells is not None and sheet.other is None and sheet.puzzle.n_colours < 1 << 8:
-        return _bare(sheet.puzzle, sheet.cells)
+    if scale == 1 and sheet.cells is not None and sheet.puzzle.n_colours < GIF_COLOURS - 1:
+        return _bare(sheet.puzzle, sheet.cells, sheet.other)
     canvas = canvas_of(sheet.puzzle, look, scale)
     return png_of(canvas, painted(canvas, sheet.cells, sheet.other))
 
 
-def _bare(puzzle: Puzzle, cells: np.ndarray) -> bytes:
+def _bare(puzzle: Puzzle, cells: np.ndarray, other: np.ndarray | None) -> bytes:
     """A PNG file of one pixel a cell, with no more bits to a pixel than its shades need: for huge puzzles."""
     from PIL import Image
 
     pixels = cells.astype(np.uint8)
-    open_cells = cells == OPEN
     inks = [colour.rgb for colour in puzzle.palette]
-    if open_cells.any():
-        pixels[open_cells] = len(inks)
-        inks.append(open_shade(puzzle.palette, MARK))
+    marks = [(cells == OPEN, open_shade(puzzle.palette, MARK))]
+    if other is not None:
+        marks.append((cells != other, MARK))
+    for where, shade in marks:
+        if where.any():
+            pixels[where] = len(inks)
+            inks.append(shade)
     image = Image.frombuffer("P", cells.shape[::-1], pixels, "raw", "P", 0, 1)  # the array itself, not a copy
     image.putpalette([channel for shade in inks for channel in channels(shade)])
     file = io.BytesIO()

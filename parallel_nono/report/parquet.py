@@ -42,6 +42,8 @@ WRITING = {
     "compression_level": 1,
     "use_dictionary": REPEATED,
     "column_encoding": dict.fromkeys(RISING, "DELTA_BINARY_PACKED"),
+    # Least and greatest answers help nobody, and finding them takes six times the memory of a huge one.
+    "write_statistics": [name for name in COLUMNS if name not in ("answer", "second_answer")],
 }
 
 FACTS_KEY, SESSION_KEY, HOSTS_KEY = "pnono.run", "pnono.session", "pnono.hosts"
@@ -121,7 +123,7 @@ class Writer:
         self.options = json.loads(json.dumps(options))
         self.session: dict[str, Any] = {}
         self.hosts: dict[str, dict[str, Any]] = {}
-        self._told: set[str] = set()
+        self._named: set[str] = set()  # hosts that some part of this session tells of
         self._lock: Lock | None = None
         self._host = host_name(host)
         self._kept: list[pa.RecordBatch] = []
@@ -145,8 +147,12 @@ class Writer:
             kept: dict[str, Any] = {key: before[key] for key in ("run", "started") if key in before}
             self.facts: dict[str, Any] = {**facts, **kept, "options": self.options}
             self._write_facts()
-        except OSError as error:
-            raise self._trouble(error) from error
+        except BaseException as error:
+            if self._lock is not None:
+                self._lock.release()
+            if isinstance(error, OSError):
+                raise self._trouble(error) from error
+            raise
 
     def invite(self) -> Parts:
         """For workers that write their rows themselves. `write` then moves their files among the results."""
@@ -180,13 +186,13 @@ class Writer:
             self.flush()
 
     def flush(self) -> None:
-        """Close a part of all rows kept; one without rows if it has to say that there are none, or how workers wrote."""
+        """Close a part of all rows kept; one without rows if it must say that there are none, or how workers wrote."""
         if not self._kept and not self._untold and next(parts(self.out), None) is not None:
             return
         self.session["seconds"] = round(monotonic() - self._began, 3)
         self.session["stolen_s"] = round(stolen_s() - self._stolen, 3)
         metadata = {FACTS_KEY: json_text(self.facts), SESSION_KEY: json_text(self.session)}
-        new = {host: facts for host, facts in self.hosts.items() if host not in self._told}
+        new = {host: facts for host, facts in self.hosts.items() if host not in self._named}
         if new:
             metadata[HOSTS_KEY] = json_text(new)
         table = pa.Table.from_batches(self._kept, schema()).unify_dictionaries()
@@ -201,7 +207,7 @@ class Writer:
         except OSError as error:
             raise self._trouble(error) from error
         self._next += 1
-        self._told |= new.keys()
+        self._named |= new.keys()
         self._untold = False
         self._kept.clear()
         del table

@@ -89,11 +89,11 @@ def open_rows(out: Path, name: str = "attempts", to: duckdb.DuckDBPyConnection |
         connection.execute(f"create or replace table {name} as {view()}")
         connection.unregister("rows")
     except (OSError, pa.ArrowException, duckdb.Error) as error:
-        raise OutputError(f"{out / 'rows'}: expected whole Parquet files, found: {first_line(error)}") from error
+        raise OutputError(f"{out / 'rows'}: expected whole Parquet files, found: {_first_line(error)}") from error
     return connection
 
 
-def first_line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     """What an error of a library says, without the details that follow."""
     return str(error).strip().split("\n")[0]
 

@@ -130,12 +130,12 @@ def _group(report: Report, key: str, groups: list[dict[str, Any]]) -> Table:
 
 def _ratings(report: Report) -> Table:
     total = sum(row["n"] for row in report.ratings)
-    rows = [(points_band(r["rating"]), r["technique"], r["n"], r["n"] / total) for r in report.ratings]
+    rows = [(_band(r["rating"]), r["technique"], r["n"], r["n"] / total) for r in report.ratings]
     heads = columns("rating", "technique", f"{report.noun}s:count", "share:share")
     return Table("ratings", "Difficulty", heads, rows, "1 to 10; from counts alone, the same on every machine")
 
 
-def points_band(points: int) -> str:
+def _band(points: int) -> str:
     """`4.0 to 4.9`."""
     return f"{points}.0 to {points}.9" if points < 9 else "9.0 to 10.0"
 

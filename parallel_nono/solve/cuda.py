@@ -35,8 +35,8 @@ class Propagated(NamedTuple):
     planes    uint64[state_words], both views, as in kernels.board; they mean nothing after a contradiction.
     verdict   board.OPEN, CONTRADICTION or LATE.
     witness   the line that a contradiction shows in, rows first, from 0; else -1.
-    n_rounds, n_lines, witness  as kernels.rounds has them.
-    settle_s, merge_s           wall seconds.
+    n_rounds, n_lines  as kernels.rounds has them, and so are verdict and witness.
+    settle_s, merge_s  wall seconds.
     """
 
     planes: np.ndarray
@@ -87,7 +87,7 @@ class _Propagation:
         size = (n + 63) >> 6
         hidden = np.zeros(len(n), np.uint8)
         hidden[np.repeat(np.arange(len(n)), counts)[lengths == 0]] = 1
-        filled = np.diff(np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))[blocks])
+        filled = sizes.filled_cells(lengths, blocks)
         need = np.where(
             hidden == 1,
             sizes.blot_scratch(self.n_colours, counts, size),
@@ -114,7 +114,7 @@ class _Propagation:
     def room(self, n_lines: int) -> int:
         """How many threads have room to work, whole blocks of them. Errors: MemoryError."""
         each = 8 * (self.desk_words + self.desk_numbers)
-        fixed = 8 * (self.desks + self.tables)
+        fixed = 8 * self.desks + 12 * self.tables  # planes; bounds, lengths and colours of the blocks
         free = cuda.current_context().get_memory_info()[0]
         threads = min(-(-n_lines // LINE_THREADS) * LINE_THREADS, MOST_THREADS)
         if fixed + threads * each > SHARE * free:

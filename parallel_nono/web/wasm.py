@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 TRIPLE = "wasm32-unknown-unknown"
-FEATURES = "+bulk-memory,+mutable-globals,+sign-ext"
-"""What every browser of the last years has."""
+FEATURES = "+bulk-memory,+mutable-globals,+sign-ext,+simd128"
+"""What every browser has since 2023."""
 
 INSTALL = "install LLVM's linker (Debian and Ubuntu: `apt install lld`) or the Python package `ziglang`, which has it"
 
@@ -47,6 +47,26 @@ define internal i32 @clock_gettime(i32 %clock, ptr %time) {
   ret i32 0
 }
 """
+
+REVERSE = """
+declare <16 x i8> @llvm.wasm.swizzle(<16 x i8>, <16 x i8>)
+
+define internal i64 @reverse_bits(i64 %word) alwaysinline {{
+  %pair = insertelement <2 x i64> zeroinitializer, i64 %word, i32 0
+  %bytes = bitcast <2 x i64> %pair to <16 x i8>
+  %low = and <16 x i8> %bytes, splat (i8 15)
+  %high = lshr <16 x i8> %bytes, splat (i8 4)
+  %up = call <16 x i8> @llvm.wasm.swizzle(<16 x i8> <{shifted}>, <16 x i8> %low)
+  %down = call <16 x i8> @llvm.wasm.swizzle(<16 x i8> <{reversed}>, <16 x i8> %high)
+  %both = or <16 x i8> %up, %down
+  %turned = shufflevector <16 x i8> %both, <16 x i8> %both, <16 x i32> <{order}>
+  %words = bitcast <16 x i8> %turned to <2 x i64>
+  %result = extractelement <2 x i64> %words, i32 0
+  ret i64 %result
+}}
+"""
+"""Bits in reverse, which WebAssembly has no instruction for: half bytes by a table, then the bytes. Line kernels ask
+for it at every block; by LLVM's own way searches take 15 % longer and the module is a sixth larger."""
 
 EXPORT = """
 define void @{name}(i32 %slate) {{
@@ -146,6 +166,16 @@ def _compiled() -> Iterator[tuple[str, str, str]]:
         yield name, compiled.fndesc.llvm_func_name, compiled.library.get_llvm_str()
 
 
+def _reverse() -> str:
+    """The text of REVERSE with its tables."""
+    halves = [int(f"{half:04b}"[::-1], 2) for half in range(16)]
+    return REVERSE.format(
+        shifted=", ".join(f"i8 {half << 4}" for half in halves),
+        reversed=", ".join(f"i8 {half}" for half in halves),
+        order=", ".join(f"i32 {place ^ 7}" for place in range(16)),
+    )
+
+
 def _together(parts: list[tuple[str, str, str]], layout: str) -> str:
     """One module of all parts, for wasm32: internal but for the exports, with its own clock."""
     import llvmlite.binding as llvm
@@ -164,6 +194,8 @@ def _together(parts: list[tuple[str, str, str]], layout: str) -> str:
         (r"^define (?:linkonce_odr )?", "define internal "),
         (r"= common global", "= internal global"),
         (r"^declare i32 @clock_gettime\(.*$", CLOCK),
+        (r"^declare i64 @llvm\.bitreverse\.i64\(.*$", _reverse()),
+        (r"@llvm\.bitreverse\.i64", "@reverse_bits"),
     ):
         text = re.sub(pattern, lambda _, new=replacement: new, text, flags=re.MULTILINE)  # type: ignore[misc]
     exports = [EXPORT.format(name=name, symbol=symbol) for name, symbol, _ in parts]

@@ -1,6 +1,6 @@
 """What an engine costs beside the kernel, in CPU time: (CPU of all processes) / (CPU inside the kernel) - 1.
 
-    python scripts/bench/ray_overhead.py [--engine ray|local] [--workers N] [--seconds S] [--us 1000 200 50]
+    python scripts/bench/ray_overhead.py [--engine ray|local] [--workers N...] [--seconds S] [--us 1000 200 50]
 
 Puzzles that spin for a known time go through the engine into Parquet, as in a run. Counted between 20 and 90 % of
 the rows: driver and Ray's own processes by /proc (10 ms ticks), workers by their own clocks from slice to slice.
@@ -96,13 +96,19 @@ def measure(name: str, workers: int, microseconds: int, seconds: float) -> dict[
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--engine", default="ray")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, nargs="*", default=[2], help="several: also the efficiency to the first")
     parser.add_argument("--seconds", type=float, default=15.0, help="kernel seconds of each worker")
     parser.add_argument("--us", type=int, nargs="*", default=list(TARGETS))
     options = parser.parse_args()
     for microseconds in options.us:
-        found = measure(options.engine, options.workers, microseconds, options.seconds)
-        print(json.dumps(found), flush=True)
+        costs = []
+        for workers in options.workers:
+            found = measure(options.engine, workers, microseconds, options.seconds)
+            print(json.dumps(found), flush=True)
+            costs.append(1 + float(found["overhead"]))  # type: ignore[arg-type]
+        for workers, cost in zip(options.workers[1:], costs[1:], strict=True):
+            ratio = costs[0] / cost
+            print(f"{microseconds} us: efficiency of {workers} workers to {options.workers[0]} by CPU time {ratio:.3f}")
 
 
 if __name__ == "__main__":

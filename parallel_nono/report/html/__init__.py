@@ -20,7 +20,7 @@ from ...attempt import OUTCOMES, STAGES
 from ..query import UNTRIED, Report, dataset, dicts, open_rows, run_report, view
 from ..summary import duration
 from ..tables import SPENT, Column, tables
-from .pack import pack, pictures, steps
+from .pack import KINDS, pack, pictures, steps
 
 MOST_ROWS = 200_000
 """Rows in the table of a page: the heaviest. Beyond that a browser is no longer quick."""
@@ -98,7 +98,7 @@ def _plots(report: Report) -> list[dict[str, str]]:
             "Time against size",
             f"Both scales are logarithmic. The longest time is {most}. Ctrl and wheel zoom.",
         ),
-        ("cactus", "Decided within", f"{decided:,} of {times['n']:,} are decided, the last of them within {most}."),
+        ("cactus", "Decided within", f"{decided:,} of {times['n']:,} are decided in the end."),
         ("spent", "Where the time went", f"Most went on {SPENT[spent[0]]}: {Column('', 'share').show(share)}."),
     ]
     if report.ratings:
@@ -122,8 +122,6 @@ NUMBERS = {
 
 def _data(out: Path, report: Report, connection: Any) -> tuple[str, int, int]:
     """The packed data of a page, the number of its rows, and of their pictures."""
-    from .pack import KINDS
-
     connection.register("rows", dataset(out))
     rows = connection.sql(
         f"""select {", ".join(NUMBERS)}, name, source, outcome, stage, error,

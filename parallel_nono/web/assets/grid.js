@@ -151,6 +151,9 @@ class Grid {
     this.drawActive(pen, x0, y0, clues);
     if (size >= 4) this.drawRules(pen, x0, y0, style.borderColor || style.color);
     if (this.other) this.drawMarks(pen, x0, y0);
+    pen.strokeStyle = style.borderColor || style.color;
+    pen.lineWidth = 1;
+    pen.strokeRect(x0 + 0.5, y0 + 0.5, puzzle.width * size, puzzle.height * size);
   }
 
   /** Known background cells carry a dot, as people mark them. */

@@ -43,8 +43,11 @@ let compiled = null;
 
 /** The solver, compiled once. From a disk it comes as a script, since pages there may fetch nothing. */
 function compiledModule() {
-  compiled ??= (location.protocol === "file:" ? bytesOfScript() : bytesOfFetch()).then((bytes) => WebAssembly.compile(bytes));
-  compiled.catch(() => (compiled = null));
+  if (!compiled) {
+    const bytes = location.protocol === "file:" ? bytesOfScript() : bytesOfFetch();
+    compiled = bytes.then((found) => WebAssembly.compile(found));
+    compiled.catch(() => (compiled = null));
+  }
   return compiled;
 }
 
@@ -66,6 +69,10 @@ function bytesOfScript() {
 
 // Asking.
 
+function tooLong(found) {
+  return new parser.InvalidPuzzle(`expected at most ${plural(MOST_TEXT, "character")}, found ${found}`);
+}
+
 function complain(message) {
   $("problem").textContent = message;
   $("problem").hidden = !message;
@@ -78,12 +85,13 @@ function read(solve) {
   text = $("text").value;
   let puzzles;
   try {
-    if (text.length > MOST_TEXT) throw new parser.InvalidPuzzle(`expected at most ${plural(MOST_TEXT, "character")}, found more`);
+    if (text.length > MOST_TEXT) throw tooLong("more");
     ({ puzzles } = parser.parse(text));
   } catch (error) {
     return refuse(error);
   }
-  const names = puzzles.map(({ name, error }, at) => `${at + 1}: ${name || "without a name"}${error ? " (broken)" : ""}`);
+  const label = ({ name, error }, at) => `${at + 1}: ${name || "without a name"}${error ? " (broken)" : ""}`;
+  const names = puzzles.map(label);
   const which = $("which");
   const before = Number(which.value || 0);
   which.replaceChildren(...names.map((name, at) => new Option(name, at)));
@@ -149,7 +157,8 @@ async function start() {
     return;
   }
   if (running !== job) return;
-  const source = URL.createObjectURL(new Blob([`"use strict";(${workerMain})(${solverOf});`], { type: "text/javascript" }));
+  const script = new Blob([`"use strict";(${workerMain})(${solverOf});`], { type: "text/javascript" });
+  const source = URL.createObjectURL(script);
   job.worker = new Worker(source);
   URL.revokeObjectURL(source);
   const elapsed = () => (performance.now() - began) / 1000;
@@ -166,7 +175,8 @@ async function start() {
     }
   };
   job.worker.onerror = (event) => running === job && fail(event.message || "the worker ended");
-  const options = { answers: Math.max(1, Number($("answers").value) || 2), seconds: Number($("seconds").value) || Infinity };
+  const answers = Math.max(1, Number($("answers").value) || 2);
+  const options = { answers, seconds: Number($("seconds").value) || Infinity };
   job.worker.postMessage({ module, layout: LAYOUT, puzzle, options });
 }
 
@@ -219,9 +229,10 @@ function sentence(puzzle, result) {
     }
     case "contradiction":
       return ["bad", `Contradiction: no answer obeys the clues: ${witness || how}.`];
-    case "timeout":
-      if (nAnswers) return ["warn", `Timeout after ${duration(result.seconds.solve)}: one answer is found; whether it is the only one is not known.`];
-      return ["warn", `Timeout: ${plural(nOpen, "cell")} open after ${duration(result.seconds.solve)}; that proves nothing.`];
+    case "timeout": {
+      const known = nAnswers ? "one answer is found, whether there are more is open" : `${plural(nOpen, "cell")} open`;
+      return ["warn", `Timeout after ${duration(result.seconds.solve)}: ${known}; that proves nothing.`];
+    }
     default:
       return ["warn", `Stalled: ${witness || `${plural(nOpen, "cell")} open`}; that proves nothing.`];
   }
@@ -253,7 +264,10 @@ function report(puzzle, result) {
     Conflicts: counts.n_conflicts.toLocaleString("en"),
   });
   rows($("times"), {
-    Lines: duration(seconds.line), Probes: duration(seconds.probe), Search: duration(seconds.search), Together: duration(seconds.solve),
+    Lines: duration(seconds.line),
+    Probes: duration(seconds.probe),
+    Search: duration(seconds.search),
+    Together: duration(seconds.solve),
   });
 }
 
@@ -286,7 +300,10 @@ function duration(seconds) {
 function setViews(found) {
   const same = views.length === found.length && views.every(([name], at) => name === found[at][0]);
   views = found;
-  if (!same) $("views").replaceChildren(...(views.length > MOST_BUTTONS ? [choice()] : views.length > 1 ? views.map(button) : []));
+  if (!same) {
+    const single = views.length < 2 ? [] : views.map(button);
+    $("views").replaceChildren(...(views.length > MOST_BUTTONS ? [choice()] : single));
+  }
   look(0);
 }
 
@@ -308,11 +325,12 @@ function choice() {
 
 function look(at) {
   const [name, cells, other = null] = views[at];
-  document.querySelectorAll("#views button").forEach((button, place) => button.setAttribute("aria-pressed", String(place === at)));
+  document.querySelectorAll("#views button").forEach((one, place) => one.setAttribute("aria-pressed", place === at));
   const signed = (array) => array && Int32Array.from(array, (cell) => (cell === OPEN_CELL ? OPEN : cell));
   grid.setCells(signed(cells), true, { other: signed(other) });
   const nOpen = cells.reduce((sum, cell) => sum + (cell === OPEN_CELL), 0);
-  $("grid").setAttribute("aria-label", `${name}: ${chosen.width} wide, ${chosen.height} high, ${plural(nOpen, "cell")} open; see “As text”`);
+  const size = `${chosen.width} wide, ${chosen.height} high`;
+  $("grid").setAttribute("aria-label", `${name}: ${size}, ${plural(nOpen, "cell")} open; see “As text”`);
   if ($("letters").open) draw(cells, other);
   $("letters").ontoggle = () => draw(cells, other);
   if (!running) offerPicture();
@@ -369,7 +387,8 @@ async function inflated(value) {
   try {
     const chars = atob(value.slice(1).replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(chars, (char) => char.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(await pumped(bytes, new DecompressionStream("deflate-raw")));
+    const found = await pumped(bytes, new DecompressionStream("deflate-raw"));
+    return new TextDecoder("utf-8", { fatal: true }).decode(found);
   } catch (error) {
     if (error instanceof parser.InvalidPuzzle) throw error;
     throw new parser.InvalidPuzzle("expected a puzzle in the link, found a damaged one");
@@ -418,7 +437,7 @@ function take(given) {
 }
 
 async function takeFile(file) {
-  if (file.size > MOST_TEXT) return refuse(new parser.InvalidPuzzle(`expected at most ${plural(MOST_TEXT, "byte")}, found ${plural(file.size, "byte")}`));
+  if (file.size > MOST_TEXT) return refuse(tooLong(plural(file.size, "byte")));
   take(await file.text());
 }
 

@@ -130,7 +130,7 @@ function parserOf(layout) {
   // Game ids of Pattern: `WxH:` column clues, row clues.
 
   const sniffSgt = (text) =>
-    /(?:[ \t]*(?:#[^\n]*)?\n)*(?:[^\t\n]*\t)?[ ]*[0-9]+(?:x[0-9]+)?(?::[0-9?./]*(,[a-zA-Z]*)?|#[^\n]*)[ \t]*$/my.test(text);
+    /([ \t]*(#[^\n]*)?\n)*([^\t\n]*\t)?[ ]*[0-9]+(x[0-9]+)?(:[0-9?./]*(,[a-zA-Z]*)?|#[^\n]*)[ \t]*$/my.test(text);
 
   function* parseSgt(text) {
     for (const [place, line] of numbered(text)) {
@@ -176,7 +176,8 @@ function parserOf(layout) {
     const head = lines.slice(0, ends[0] ?? lines.length);
     head.forEach((line, at) => {
       if (/^#[tT]/.test(line)) {
-        throw new InvalidPuzzle(`line ${at + 1}: triddlers (\`#t\`, triangular cells) are not supported, only rows and columns`);
+        const why = "triddlers (`#t`, triangular cells) are not supported, only rows and columns";
+        throw new InvalidPuzzle(`line ${at + 1}: ${why}`);
       }
     });
     if (!ends.length) throw wrong(0, "a line that starts with `:` before the row clues", "none");
@@ -188,7 +189,8 @@ function parserOf(layout) {
     let last = ends[2] ?? lines.length;
     while (ends.length === 2 && last > ends[1] + 1 && !lines[last - 1].trim()) last--;
     sizes(ends[1] - ends[0] - 1, last - ends[1] - 1, ends[0] + 1);
-    const side = (start, end) => lines.slice(start + 1, end).map((line, at) => gridClue(line, start + 2 + at, suffixes));
+    const clue = (start) => (line, at) => gridClue(line, start + 2 + at, suffixes);
+    const side = (start, end) => lines.slice(start + 1, end).map(clue(start));
     const [rows, columns] = [side(ends[0], ends[1]), side(ends[1], last)];
     yield make(...used(rows, columns, palette), "");
   }
@@ -255,7 +257,7 @@ function parserOf(layout) {
   // `.non`: words and sections; colours; bundles with `====` between puzzles.
 
   function sniffNon(text) {
-    const found = text.match(/^(?:(?:width|height|rows|columns)[ \t]+[0-9]+[ \t]*$|rows[ \t]*$|columns[ \t]*$)/gm) ?? [];
+    const found = text.match(/^(?:(width|height|rows|columns)[ \t]+[0-9]+|rows|columns)[ \t]*$/gm) ?? [];
     return found.length >= 3 || (found.length === 2 && /^(?:width|height)[ \t]+\S/m.test(text));
   }
 
@@ -403,11 +405,13 @@ function parserOf(layout) {
       throw wrong(0, "clues under two names such as `rows` and `columns`", keys);
     }
     const warnings = [];
-    let sides = pair.map((key) => (typeof item[key] === "string" ? item[key].trim().split(/[\n/;]/).map((part) => part.trim()) : item[key]));
+    const cut = (side) => side.trim().split(/[\n/;]/).map((part) => part.trim());
+    let sides = pair.map((key) => (typeof item[key] === "string" ? cut(item[key]) : item[key]));
     const bits = (line) => Array.isArray(line) && line.every((x) => x === 0 || x === 1);
     if (sides.flat().every(bits) && sides.flat().some((line) => line.length > 1 && line.includes(0))) {
       warnings.push("clues of 0 and 1 are read as runs");
-      sides = sides.map((side) => side.map((line) => line.join("").split("0").filter(Boolean).map((run) => run.length)));
+      const runs = (line) => line.join("").split("0").filter(Boolean).map((run) => run.length);
+      sides = sides.map((side) => side.map(runs));
     }
     sizes(sides[0].length, sides[1].length, 0);
     const [rows, columns] = sides.map((side, which) =>
@@ -537,9 +541,11 @@ function parserOf(layout) {
     const { height, width, rows, columns, palette, name } = puzzle;
     const plain = palette.length === 2 && palette[0].rgb === WHITE && palette[1].rgb === BLACK;
     const signs = "0abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    if (palette.length > signs.length) throw new InvalidPuzzle(`expected at most ${signs.length - 1} colours, found more`);
+    const most = signs.length - 1;
+    if (palette.length > most + 1) throw new InvalidPuzzle(`expected at most ${most} colours, found more`);
     const hex = (rgb) => `#${rgb.toString(16).padStart(6, "0")}`;
-    const clue = (blocks) => blocks.map(([length, colour]) => `${length || "?"}${plain ? "" : signs[colour]}`).join(",") || "0";
+    const block = ([length, colour]) => `${length || "?"}${plain ? "" : signs[colour]}`;
+    const clue = (blocks) => blocks.map(block).join(",") || "0";
     const title = name.replace(/\s+/g, " ").replaceAll("&", "&amp;").replaceAll("\\", "\\\\").replaceAll('"', '\\"');
     const shades = plain ? [] : palette.map(({ rgb }, at) => `color ${signs[at]} ${hex(rgb)}`);
     const heading = [...(name ? [`title "${title}"`] : []), `width ${width}`, `height ${height}`, ...shades];

@@ -77,9 +77,13 @@ function solverOf(instance, layout) {
       this.set({ levels });
       measure(this.at);
       if (this.get("verdict") !== STATUS.FITS) return false;
+      this.findRoom();
+      return true;
+    }
+
+    findRoom() {
       next = this.work;
       this.set({ words: room(8 * this.get("n_words")), numbers: room(8 * this.get("n_numbers")) });
-      return true;
     }
 
     grid(name, index = 0) {
@@ -126,8 +130,9 @@ function solverOf(instance, layout) {
     for (let cell = 1; cell <= cells.length; cell++) {
       if (cell < cells.length && cells[cell] === cells[start]) continue;
       if (cells[start] !== 0) {
-        if (at === clue.length || clue[at][1] !== cells[start] || ![0, cell - start].includes(clue[at][0])) return false;
-        at++;
+        if (at === clue.length) return false;
+        const [length, colour] = clue[at++];
+        if (colour !== cells[start] || (length !== 0 && length !== cell - start)) return false;
       }
       start = cell;
     }
@@ -136,10 +141,10 @@ function solverOf(instance, layout) {
 
   /** Whether a grid obeys all clues: written apart from the kernels, and asked about every answer. */
   function obeys(puzzle, cells) {
-    const { height, width, rows, columns } = puzzle;
+    const { width, rows, columns } = puzzle;
     return (
       rows.every((clue, row) => shows(cells.subarray(row * width, (row + 1) * width), clue)) &&
-      columns.every((clue, column) => shows(Uint16Array.from({ length: height }, (_, row) => cells[row * width + column]), clue))
+      columns.every((clue, column) => shows(Uint16Array.from(rows, (_, row) => cells[row * width + column]), clue))
     );
   }
 
@@ -236,11 +241,8 @@ function solverOf(instance, layout) {
     const puzzle = { height: 1, width: may.length, rows: [clue], columns, palette: Array(nColours) };
     const slate = new Slate(puzzle, { wanted: 2, most_probes: 0, more: 0 });
     slate.measure(1);
-    const verdict = slate.get("verdict");
-    if (verdict >= 0) return null;
-    // Sums of rows and columns differ here; the family and the room are found all the same.
-    next = slate.work;
-    slate.set({ words: room(8 * slate.get("n_words")), numbers: room(8 * slate.get("n_numbers")) });
+    if (slate.get("verdict") >= 0) return null;
+    slate.findRoom(); // the sums of rows and columns differ here, which does not matter
     new Uint16Array(memory.buffer, slate.get("view"), may.length).set(may);
     line(slate.at);
     return slate.get("status") ? slate.grid("view") : null;
@@ -254,7 +256,7 @@ function workerMain(solverOf) {
   onmessage = async ({ data: { module, layout, puzzle, options } }) => {
     try {
       const instance = await WebAssembly.instantiate(module, {});
-      const steps = solverOf(instance.instance ?? instance, layout).solving(puzzle, options);
+      const steps = solverOf(instance, layout).solving(puzzle, options);
       let { done, value } = steps.next();
       while (!done) {
         postMessage({ progress: value });

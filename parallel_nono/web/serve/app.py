@@ -166,7 +166,7 @@ class _App:
         try:
             image = json.loads(asked.get("image", "{}"))
             number = int(asked.get("number", "1"))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise HTTPException(400, "expected a number, and the options of a picture as JSON") from None
         header = {
             "job": "solve",
