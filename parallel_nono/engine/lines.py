@@ -219,7 +219,8 @@ class Coordinator:
         for remote in self._remotes:
             remote.forget(flight.number)
         spent = flight.rounds.spent
-        spent.between = int((time.monotonic() - flight.began) * 1e9) - spent.settling - spent.merging
+        whole = int((time.monotonic() - flight.began) * 1e9)
+        spent.between = whole - spent.setup - spent.settling - spent.merging
         self.spent[flight.number] = spent
         self.spent.pop(flight.number - MOST_SPENT, None)
         if self.trace is not None:
@@ -261,6 +262,7 @@ class Coordinator:
             rounds.follow()
             for remote in remotes:
                 remote.open(flight.number, flight.arena)
+        rounds.spent.setup = int((time.monotonic() - flight.began) * 1e9)
         sides = ((0, height + width),) if flight.every else ((0, height), (height, height + width))
         n_idle, is_new = 0, True
         for first, last in cycle(sides):

@@ -63,7 +63,8 @@ class Spent:
 
     settle, merge          CPU, in jobs.  busy  the clock, in jobs, all workers together.
     settling, merging      from handing out to the last one done.
-    between                neither: planning, and waiting for each other.
+    setup                  from the arrival of the puzzle to the first phase.
+    between                none of these: planning, and waiting for each other.
     jobs, tiles, bytes     how many; bytes to and from other nodes.
     """
 
@@ -72,6 +73,7 @@ class Spent:
     busy: int = 0
     settling: int = 0
     merging: int = 0
+    setup: int = 0
     between: int = 0
     jobs: int = 0
     tiles: int = 0

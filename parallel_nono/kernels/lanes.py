@@ -217,28 +217,29 @@ def merge_tile(words, board, lanes, strip, column):
         for i in range(64):
             words[U(i)] = lanes.planes[U(across + i * column_step)] if i < columns else U0
         transpose(words, np.int64(0))
-        changed = U0
+        of_rows = of_columns = U0  # what each view has that the other one lost
         for i in range(rows):
             mine = lanes.planes[U(down + i * row_step)]
             both = mine & words[U(i)]
-            changed |= words[U(i)] ^ mine
+            of_rows |= mine ^ both
+            of_columns |= words[U(i)] ^ both
             words[U(64 + i)] = both
             if both != mine:
                 lanes.waiting[U((strip << 6) + i)] = 1
-        if changed == U0:
-            continue
-        for i in range(rows, 64):
-            words[U(64 + i)] = U0
-        fence()
-        for i in range(rows):
-            lanes.planes[U(down + i * row_step)] = words[U(64 + i)]
-        transpose(words, np.int64(64))
-        for i in range(columns):
-            if words[U(64 + i)] != lanes.planes[U(across + i * column_step)]:
-                lanes.waiting[U(board.height + (column << 6) + i)] = 1
-        fence()
-        for i in range(columns):
-            lanes.planes[U(across + i * column_step)] = words[U(64 + i)]
+        if of_rows != U0:
+            fence()
+            for i in range(rows):
+                lanes.planes[U(down + i * row_step)] = words[U(64 + i)]
+        if of_columns != U0:
+            for i in range(rows, 64):
+                words[U(64 + i)] = U0
+            transpose(words, np.int64(64))
+            for i in range(columns):
+                if words[U(64 + i)] != lanes.planes[U(across + i * column_step)]:
+                    lanes.waiting[U(board.height + (column << 6) + i)] = 1
+            fence()
+            for i in range(columns):
+                lanes.planes[U(across + i * column_step)] = words[U(64 + i)]
     for i in range(rows):
         some = U0
         for colour in range(board.n_colours):

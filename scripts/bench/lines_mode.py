@@ -80,7 +80,7 @@ class Figures:
         )
         self.settle, self.merge, self.busy = spent.settle * 1e-9, spent.merge * 1e-9, spent.busy * 1e-9
         self.settling, self.merging, self.between = spent.settling * 1e-9, spent.merging * 1e-9, spent.between * 1e-9
-        self.tiles, self.jobs = spent.tiles, spent.jobs
+        self.tiles, self.jobs, self.setup = spent.tiles, spent.jobs, spent.setup * 1e-9
         self.n_workers = n_workers
 
     @property
@@ -121,7 +121,7 @@ def plain_threads(batch: pa.RecordBatch, n_workers: int) -> tuple[float]:
 
 
 def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> None:
-    print("size    visits rounds | local wall    cpu | workers   wall  ideal  settle  merge between   idle  jobs | "
+    print("size    visits rounds | local wall    cpu | workers   wall  ideal  setup  settle  merge between   idle  jobs | "
           "wall: local/lines  pool/lines | ideal: local/lines")  # fmt: skip
     for engine in ("local", "ray") if with_ray else ("local",):
         for n_workers in workers:
@@ -140,10 +140,10 @@ def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> 
                 pool = best([plain_threads(batch, n_workers) for _ in range(min(tries, 5))])[0]
                 at = min(found, key=lambda f: f.wall)
                 fewest = min(found, key=lambda f: f.settle + f.merge)
-                ideal = (fewest.settle + fewest.merge) / n_workers + min(f.between for f in found)
+                ideal = (fewest.settle + fewest.merge) / n_workers + min(f.between + f.setup for f in found)
                 print(
                     f"{size:6} {at.visits:8} {at.rounds:6} | {ms(alone[0])} {ms(alone[1])} | {engine:5} {n_workers} "
-                    f"{ms(at.wall)} {ms(ideal)} {ms(at.settle)} {ms(at.merge)} {ms(at.between)} {ms(at.idle)} "
+                    f"{ms(at.wall)} {ms(ideal)} {ms(at.setup)} {ms(at.settle)} {ms(at.merge)} {ms(at.between)} {ms(at.idle)} "
                     f"{at.jobs:5} | "
                     f"{alone[0] / at.wall:5.2f} {pool / at.wall:5.2f} | {alone[1] / ideal:5.2f}"
                     + (f"  ({at.n_open} cells open)" if at.n_open else ""),
