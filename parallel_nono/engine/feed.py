@@ -106,7 +106,7 @@ class Feed:
         self._ahead_weight = self._ahead_bytes = 0
         self._again: deque[Chunk] = deque()
         self._hard: deque[Chunk] = deque()
-        self._exhausted = False
+        self._exhausted = self._ordered = False
         self._out = self._out_weight = self._out_hard = 0
         self.pace: float | None = None
         """Seconds of work for a unit of weight, in the last chunks: what the next chunk is cut by."""
@@ -214,6 +214,8 @@ class Feed:
             return self._again.popleft() if self._again[0].careful else self._cut_again()
         self._read_ahead()
         if self._ahead:
+            if self._exhausted and not self._ordered and self._workers > 1 and self.n_chunks >= self._workers:
+                self._largest_first()  # not at once: the first results should not wait for the largest puzzles
             return self._cut()
         return self._hard.popleft() if self._hard else None
 
@@ -222,8 +224,6 @@ class Feed:
             piece = next(self._pieces, None)
             if piece is None:
                 self._exhausted = True
-                if self._workers > 1:
-                    self._largest_first()
             elif weight_of(piece):
                 self._ahead.append(piece)
                 self._ahead_weight += weight_of(piece)
@@ -231,6 +231,7 @@ class Feed:
 
     def _largest_first(self) -> None:
         """Order what is left by weight, so that nothing large is begun last; what weighs the same stays in order."""
+        self._ordered = True
         sized: list[tuple[int, Piece]] = []
         for piece in self._ahead:
             largest = weight_of(piece)
