@@ -9,12 +9,16 @@ import typer
 
 from .exits import Code, Failure, writing
 
-web = typer.Typer(help="Make the page that solves puzzles in the browser.", rich_markup_mode=None)
+web = typer.Typer(rich_markup_mode=None)
 
 
 @web.callback()
 def _group() -> None:
-    """Make the page that solves puzzles in the browser."""
+    """Make the page that solves puzzles in the browser.
+
+    \b
+    pnono web build site/
+    """
 
 
 @web.command()
