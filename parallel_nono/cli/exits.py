@@ -30,7 +30,8 @@ MEANINGS = {
     Code.INVALID: "a puzzle can't be read, or can't be written in that format",
     Code.UNDECIDED: "undecided: out of time, or the plan leaves cells open",
     Code.UNAVAILABLE: (
-        "the engine can't work here (no Ray, or a cluster that refuses us), a site can't be reached, or a tool is missing"
+        "the engine can't work here (no Ray, or a cluster that refuses us), a site can't be reached, "
+        "or a tool is missing"
     ),
     Code.BUG: "a fault of pnono itself; please report it",
     Code.UNWRITABLE: "the output can't be written",

@@ -22,7 +22,7 @@ import contextlib
 import shutil
 import time
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import cycle
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -445,7 +445,7 @@ def run(work: Work, feed: Feed, crew: Crew, engine: str = "local") -> Iterator[p
 
     engine  "ray": the workers are actors; else threads. Errors: EngineError.
     """
-    pilots = Crew(min(IN_FLIGHT, SLOTS), stop=crew.stop, hurry=crew.hurry, place="lines")
+    pilots = replace(crew, workers=min(IN_FLIGHT, SLOTS), place="lines")
     lanes = lines_of(crew, engine, crew.device)
     try:
         crew.engine = "ray" if engine == "ray" else "local"

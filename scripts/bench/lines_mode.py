@@ -121,8 +121,8 @@ def plain_threads(batch: pa.RecordBatch, n_workers: int) -> tuple[float]:
 
 
 def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> None:
-    print("size    visits rounds | local wall    cpu | workers   wall  ideal  setup  settle  merge between   idle  jobs "
-          "| wall: local/lines  pool/lines | ideal: local/lines")  # fmt: skip
+    heads = "visits rounds | local wall    cpu | workers   wall  ideal  setup  settle  merge between   idle  jobs | "
+    print(f"size    {heads}wall: local/lines  pool/lines | ideal: local/lines")
     for engine in ("local", "ray") if with_ray else ("local",):
         for n_workers in workers:
             began = time.perf_counter()
