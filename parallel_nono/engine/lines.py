@@ -51,7 +51,6 @@ from .worth import with_lines
 IN_FLIGHT = 4
 """Puzzles at a time."""
 
-NAP_S = 50e-6
 TICK_S = 0.2
 GRACE_S = 5.0
 """Seconds that a worker has to come back from its job once everything was told to stop."""
@@ -192,7 +191,7 @@ class Coordinator:
             self._looked = now
             self._watch()
         if not moved:
-            time.sleep(NAP_S)
+            time.sleep(min((flight.rounds.nap() for flight in self._flights if flight.rounds), default=0.0))
         return True
 
     def _admit(self) -> bool:

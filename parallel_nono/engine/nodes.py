@@ -21,8 +21,6 @@ from .team import SLOTS, Actors
 Share = tuple[np.ndarray, Delta, np.ndarray]
 """Lines, what they lost, their states."""
 
-NAP_S = 50e-6
-
 
 class Leader:
     """What runs on another node; an actor class once `ray.remote` has wrapped it."""
@@ -85,7 +83,7 @@ class Leader:
                     for _, other in self._puzzles.values():
                         other.bury(number)
                     self._team.replace(number)
-            time.sleep(NAP_S)
+            time.sleep(rounds.nap())
 
 
 @dataclass

@@ -6,6 +6,7 @@ merge in which lines lost something. Grid, rounds and visits depend on the puzzl
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -44,6 +45,8 @@ TILE_NS = 150.0
 """About what merging a tile takes with two colours, at first; then what was measured."""
 
 FORGET = 0.5
+
+NAP_S, MOST_NAP_S = 50e-6, 2e-3
 
 
 class Delta(NamedTuple):
@@ -112,6 +115,7 @@ class Rounds:
         self._n_tiles = 0
         self._before: np.ndarray | None = None
         self._has_lost = self._is_withdrawn = False
+        self._ends = 0.0
 
     @property
     def n_workers(self) -> int:
@@ -163,7 +167,11 @@ class Rounds:
     def settle(self) -> None:
         """Hand out the jobs of this round."""
         publish(self._lanes, SETTLE, self.n_jobs)
-        self.what = SETTLE
+        self._begun(SETTLE, self._weight * self._rate)
+
+    def _begun(self, what: int, expected_ns: float) -> None:
+        self.what = what
+        self._ends = time.monotonic() + expected_ns * 1e-9 / max(self.n_workers, 1)
 
     def merge(self) -> bool:
         """Hand out the marked tiles; False if there is none, so that this round changed nothing."""
@@ -173,7 +181,7 @@ class Rounds:
         self.n_jobs = self.arena.shape.merge_jobs
         self._small = self._n_tiles * self._tile_ns < INLINE_NS
         publish(self._lanes, MERGE, self.n_jobs)
-        self.what = MERGE
+        self._begun(MERGE, self._n_tiles * self._tile_ns)
         self.spent.tiles += self._n_tiles
         return True
 
@@ -183,10 +191,16 @@ class Rounds:
             self._recover()
         if self._small:
             self.desk.serve(MOST_JOBS)
-        if jobs_done(self._lanes, self.n_jobs) < self.n_jobs:
+        # NumPy's look is the cheaper one; the kernel's orders what follows behind it.
+        if not self._lanes.done[: self.n_jobs].all() or jobs_done(self._lanes, self.n_jobs) < self.n_jobs:
             return False
         self._note()
         return True
+
+    def nap(self) -> float:
+        """Seconds after which it is worth to look again: a part of what the phase should still take."""
+        left = self._ends - time.monotonic()
+        return min(max(left / 8, NAP_S), MOST_NAP_S)
 
     def bury(self, worker: int) -> None:
         """This worker is dead, whatever it was at."""

@@ -122,7 +122,7 @@ def plain_threads(batch: pa.RecordBatch, n_workers: int) -> tuple[float]:
 
 def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> None:
     heads = "visits rounds | local wall    cpu | workers   wall  ideal  setup  settle  merge between   idle  jobs | "
-    print(f"size    {heads}wall: local/lines  pool/lines | ideal: local/lines")
+    print(f"size    {heads}wall: local/lines  pool/lines | local wall/ideal")
     for engine in ("local", "ray") if with_ray else ("local",):
         for n_workers in workers:
             began = time.perf_counter()
@@ -145,7 +145,7 @@ def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> 
                     f"{size:6} {at.visits:8} {at.rounds:6} | {ms(alone[0])} {ms(alone[1])} | {engine:5} {n_workers} "
                     f"{ms(at.wall)} {ms(ideal)} {ms(at.setup)} {ms(at.settle)} {ms(at.merge)} {ms(at.between)} "
                     f"{ms(at.idle)} {at.jobs:5} | "
-                    f"{alone[0] / at.wall:5.2f} {pool / at.wall:5.2f} | {alone[1] / ideal:5.2f}"
+                    f"{alone[0] / at.wall:5.2f} {pool / at.wall:5.2f} | {alone[0] / ideal:5.2f}"
                     + (f"  ({at.n_open} cells open)" if at.n_open else ""),
                     flush=True,
                 )
