@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import signal
 import subprocess
@@ -18,6 +17,7 @@ import numpy as np
 import psutil
 import pyarrow.parquet as pq
 import pytest
+from console import pnono
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import grids_by_trying_all
@@ -138,20 +138,6 @@ def stage(folder: Path, names: list[str]) -> Path:
     texts = [f'title "{name}"\nwidth 2\nheight 2\nrows\n1\n1\ncolumns\n1\n1\n' for name in names]
     (folder / "stage.non").write_text("====\n".join(texts))
     return folder
-
-
-def pnono(*words: object, cwd: Path, code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "parallel_nono", *map(str, words)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=300,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def rows_of(out: Path) -> list[dict[str, Any]]:

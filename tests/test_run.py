@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from console import pnono
 
 from parallel_nono.kernels import is_compiled
 
@@ -33,20 +33,6 @@ def folder(tmp_path: Path) -> Path:
     (puzzles / "broken.nin").write_text("2 2\n1\nx\n1\n1\n")
     (puzzles / "README.md").write_text("nothing to see")
     return puzzles
-
-
-def pnono(*words: object, cwd: Path, code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "parallel_nono", *map(str, words)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=300,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def rows_of(out: Path) -> dict[str, dict[str, Any]]:

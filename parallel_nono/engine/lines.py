@@ -156,8 +156,9 @@ class Coordinator:
 
     def _main(self) -> None:
         try:
-            while self._step():
-                pass
+            going = True
+            while going:
+                going = self._step()
         except BaseException as error:  # whatever it is, those who wait must hear of it
             self.failed = error
             for flight in self._flights:
@@ -356,7 +357,7 @@ class Coordinator:
             found.append((lost, *rounds.changes(lost)))
         for remote in remotes:
             for each in found:
-                remote.tell(flight.number, each)
+                rounds.spent.bytes += remote.tell(flight.number, each)
 
 
 def _need(clues: Clues, place: int, scratch: int, team: Team) -> int:

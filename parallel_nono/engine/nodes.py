@@ -90,14 +90,13 @@ class Leader:
 class Remote:
     """A leader as the coordinator sees it.
 
-    alive  False once its node, or it, was lost.  n_bytes  of changes that went there and came back.
+    alive  False once its node, or it, was lost.
     """
 
     ray: Any
     leader: Any
     n_workers: int
     alive: bool = True
-    n_bytes: int = 0
     _asked: dict[int, Any] = field(default_factory=dict)
     _told: dict[int, list[Share]] = field(default_factory=dict)
     _mine: dict[int, np.ndarray] = field(default_factory=dict)
@@ -126,14 +125,14 @@ class Remote:
         except self.ray.exceptions.RayError:
             self.alive = False
             return None
-        self.n_bytes += delta.n_bytes + states.nbytes
         return Delta(*delta), states
 
-    def tell(self, puzzle: int, share: Share) -> None:
-        """What was found in this round by somebody; its own is left out."""
-        if share[0] is not self._mine.get(puzzle):
-            self._told[puzzle].append(share)
-            self.n_bytes += share[0].nbytes + share[1].n_bytes + share[2].nbytes
+    def tell(self, puzzle: int, share: Share) -> int:
+        """What was found in this round by somebody; its own is left out. Returns the bytes that will travel."""
+        if share[0] is self._mine.get(puzzle):
+            return 0
+        self._told[puzzle].append(share)
+        return int(share[0].nbytes + share[1].n_bytes + share[2].nbytes)
 
     def forget(self, puzzle: int) -> None:
         """It is done."""

@@ -23,8 +23,8 @@ from .arena import Arena, Desk, mapped
 SLOTS = 8
 """Puzzles at a time."""
 
-# The directory: int64; END, the process that made it, then for each slot the number of its puzzle (0: none), its file.
-END, MAKER, FIRST = 0, 1, 8
+# The directory: int64; END, then for each slot the number of its puzzle (0: none) and its file.
+END, FIRST = 0, 8
 DIRECTORY = FIRST + 2 * SLOTS
 
 AT_A_TIME = 4
@@ -195,7 +195,6 @@ class Actors:
         self._handle = os.memfd_create("pnono-directory")
         os.posix_fallocate(self._handle, 0, 8 * DIRECTORY)
         self._directory = np.frombuffer(mmap.mmap(self._handle, 8 * DIRECTORY), np.int64)
-        self._directory[MAKER] = os.getpid()
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         here = NodeAffinitySchedulingStrategy(self.node, soft=False)

@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,7 @@ from time import perf_counter
 from typing import IO, Any
 
 from ..puzzle import LETTERS, Grid, InvalidPuzzle, Puzzle, letter
+from .plans import toml_of
 
 FOLDER = Path(__file__).parent.parent / "solvers"
 
@@ -129,12 +129,7 @@ def load_program(name_or_path: str | os.PathLike[str]) -> Program:
         if path.name not in names():
             raise InvalidProgram(f"expected a TOML file or one of {', '.join(names())}, found `{path}`")
         path = FOLDER / f"{path.name}.toml"
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidProgram(f"{path}: can't be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidProgram(f"{path}: expected TOML, found something else: {error}") from error
+    document = toml_of(path, InvalidProgram)
     expected = _expected(document)
     unknown = sorted(document.keys() - expected.keys())
     if unknown:

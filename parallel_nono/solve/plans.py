@@ -38,6 +38,16 @@ RIVALS = ("cadical153", "cadical195:free")
 ENCODINGS = ("order", "plain")
 
 
+def toml_of(path: Path, invalid: type[ValueError]) -> dict[str, Any]:
+    """The document in a TOML file. Errors: `invalid`, saying what was expected and found."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise invalid(f"{path}: can't be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise invalid(f"{path}: expected TOML, found something else: {error}") from error
+
+
 def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
     """A shipped plan by its name, or one in a file by its path (anything with a dot or a slash).
 
@@ -49,12 +59,7 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
         if name not in names():
             raise InvalidPlan(f"expected a TOML file or one of the plans {', '.join(names())}, found `{name}`")
         path = FOLDER / f"{name}.toml"
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidPlan(f"{path}: can't be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidPlan(f"{path}: expected TOML, found something else: {error}") from error
+    document = toml_of(path, InvalidPlan)
     plan = Plan()
     expected: dict[str, tuple[str, bool]] = {"about": ("a sentence", isinstance(document.get("about", ""), str))}
     stages: Any = document.get("stages")
