@@ -40,6 +40,10 @@ STAGES = ("read", "line", "probe", "search", "sat", "table", "external")
 that are computed once and looked up for every game, `external` for another program."""
 
 
+MOST_COUNTED = (1 << 63) - 1
+"""Answers that can be counted: what a column of int64 holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Which stages run, and how far each goes before the next one takes over.
@@ -47,7 +51,7 @@ class Plan:
     stages    names in order, `line` first; each starts with what those before it left open.
     probes    at most so many in the stage `probe`; 0: until no probe teaches anything.
     visits    to lines, at most so many in the search, where `sat` follows; 0: until it is through. For each answer that
-              is counted it may make a thousand more.
+              it finds after the first it may make a thousand more.
     encoding  of the stage `sat`: `order` (lean) or `plain` (the five rules of the textbook).
     hints     the SAT solver is told which way belief propagation leans.
     solvers   of python-sat; several race side by side, and the first proof counts. `NAME:SEED` shuffles the variables
@@ -88,8 +92,8 @@ class Limits:
 
     @property
     def wanted(self) -> int:
-        """The search stops when it has this many answers."""
-        return max(self.answers, self.count)
+        """The search stops when it has this many answers; never more than a column can hold."""
+        return min(max(self.answers, self.count), MOST_COUNTED)
 
 
 @dataclass(frozen=True, slots=True)

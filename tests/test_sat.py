@@ -108,18 +108,36 @@ def test_counts_of_parts_that_share_nothing_are_multiplied() -> None:
     assert (result.n_answers, result.exhausted, len(set(result.answers))) == (1000, False, 70)
 
 
-def test_one_impossible_part_leaves_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+def exhausted_at(number: int, asked: list[int]) -> Any:
+    """`prove`, but question `number` is said to have no answer."""
     original = sat.prove
 
-    def fails_third(questions: list[prover.Question], wanted: int, *rest: Any) -> prover.Proof:
+    def prove(questions: list[prover.Question], wanted: int, *rest: Any) -> prover.Proof:
         asked.append(wanted)
-        return prover.Proof([], "exhausted", 3) if len(asked) == 3 else original(questions, wanted, *rest)
+        return prover.Proof([], "exhausted", 3) if len(asked) == number else original(questions, wanted, *rest)
 
-    monkeypatch.setattr(sat, "prove", fails_third)
+    return prove
+
+
+def test_parts_are_counted_once_two_answers_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(sat, "prove", exhausted_at(0, asked))
+    assert solve(switches(5), Limits(count=1000, plan=AT_ONCE)).n_answers == 32
+    assert asked == [2, 1000, 500, 250, 125, 63]  # what the parts before have is not asked for again
+
+
+def test_an_impossible_formula_leaves_no_answer_whatever_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(sat, "prove", exhausted_at(1, asked))
     result = solve(switches(5), Limits(count=1000, plan=AT_ONCE))
     assert (result.outcome, result.n_answers, result.exhausted) == (Outcome.CONTRADICTION, 0, True)
-    assert asked == [1000, 500, 250]  # what the parts before have is not asked for again
+    assert asked == [2]
+
+
+def test_a_solver_that_contradicts_itself_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sat, "prove", exhausted_at(3, []))
+    with pytest.raises(RuntimeError, match="contradicts itself"):
+        solve(switches(5), Limits(count=1000, plan=AT_ONCE))
 
 
 @pytest.mark.parametrize("turn", ["transposed", "mirrored"])

@@ -274,7 +274,8 @@ def verdict(result: Result, limits: Limits, n_differing: int) -> str:
             return f"Solved: this answer obeys the clues; whether it is the only one was not asked; {how}."
         case Outcome.MULTIPLE:
             number = f"exactly {many}" if result.exhausted else f"at least {many}"
-            return f"Ambiguous: {number} answers; those shown differ in {n_differing:,} cells."
+            cut = f" ({result.witness})" if result.witness else ""
+            return f"Ambiguous: {number} answers{cut}; those shown differ in {n_differing:,} cells."
         case Outcome.CONTRADICTION:
             return f"Contradiction: no answer obeys the clues: {result.witness or how}."
         case Outcome.STALLED:

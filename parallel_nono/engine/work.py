@@ -40,7 +40,7 @@ SHARE_S = 1.0
 """A slice of several puzzles that takes longer is given up and begun again by several workers, if others have none."""
 
 SCHEMA = schema()
-TIMEOUT = OUTCOMES.index(Outcome.TIMEOUT)
+TIMEOUT, MULTIPLE = OUTCOMES.index(Outcome.TIMEOUT), OUTCOMES.index(Outcome.MULTIPLE)
 _DICTIONARIES = {
     "outcome": pa.array([str(o) for o in OUTCOMES], pa.string()),
     "stage": pa.array([*STAGES, ""], pa.string()),  # "": brought down, nobody knows where
@@ -291,7 +291,7 @@ def _slice(
     watch.stop()
     facts = {**facts, "check_s": (perf_counter() - tick) / part.num_rows}
     done.solve_s += float(np.sum(solved.columns["solve_s"]))
-    late = solved.columns["outcome"] == TIMEOUT
+    late = unfinished(solved.columns, limits)
     if work.repeat > 1 and not _repeat(work, part, limits, page, solved, late):
         return None
     rows = _rows(work, part, solved, facts, place, watch)
@@ -299,6 +299,15 @@ def _slice(
         done.hard.append(part.filter(pa.array(late)))
         rows = rows.filter(pa.array(~late))
     return rows
+
+
+def unfinished(columns: dict[str, Any], limits: Limits) -> np.ndarray:
+    """bool[rows]: what more time could change: no verdict yet, or answers that were still being counted."""
+    late: np.ndarray = np.asarray(columns["outcome"]) == TIMEOUT
+    if limits.wanted > 2 and "n_answers" in columns:
+        several = np.asarray(columns["outcome"]) == MULTIPLE
+        late |= several & ~np.asarray(columns["exhausted"]) & (np.asarray(columns["n_answers"]) < limits.wanted)
+    return late
 
 
 _checked: set[str] = set()

@@ -41,6 +41,9 @@ CHEAP_NODES = 24
 """Nodes that get one round of probes at the frontier; what takes more is hard, and closure then prunes more than it
 costs (scripts/bench/README.md)."""
 
+VISITS_AN_ANSWER = 1000
+"""Visits to lines that every answer after the first earns the search: while it finds answers, it goes on counting."""
+
 
 @function_value(SEARCH)
 def search(probe, propagate, words, numbers, board, wanted, most_visits, cells, at, more):
@@ -49,7 +52,8 @@ def search(probe, propagate, words, numbers, board, wanted, most_visits, cells, 
     Every node is probed; then one cell splits it into `has this colour` and `has not`. The search begins where
     numbers[FOUND], [LEVEL] and [NODES] stand: at 0, or, after SPENT, where it stopped.
     wanted      stop at this many answers.
-    most_visits  to lines, at most; looked at before each node.
+    most_visits  to lines, at most, and VISITS_AN_ANSWER more for every answer after the first, so that up to the second
+                answer a search is the same whatever is wanted; looked at before each node.
     cells, at   uint16[2, ...]; the first two answers go to cells[0, at:] and cells[1, at:].
     more        uint16[n, cells]; the answers after those, as many as there is room for.
     Returns     SOLVED when `wanted` are found, CONTRADICTION when all is searched (the number is then exact), LATE,
@@ -65,7 +69,7 @@ def search(probe, propagate, words, numbers, board, wanted, most_visits, cells, 
         base = board.stack + (LEVELS + depth) * size
         verdict = OPEN
         if nodes > 0:  # level 0 has been probed already
-            if numbers[N_LINES] > last:
+            if numbers[N_LINES] > last + VISITS_AN_ANSWER * max(found - 1, 0):
                 numbers[LEVEL], numbers[NODES] = depth, nodes
                 return SPENT
             verdict = probe(

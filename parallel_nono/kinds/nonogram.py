@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,8 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, lines: Lines
     from ..kernels.text import texts_of_set
     from ..solve import solve_set
 
+    if limits.answers > 2:  # a row has room for two; the others are only counted
+        limits = replace(limits, answers=2, count=limits.wanted)
     results = solve_set(chunk, limits, abort, lines)
     columns = {name: getattr(results, name) for name in COPIED}
     columns["witness"] = pa.array(results.witness, pa.string())

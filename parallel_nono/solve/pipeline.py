@@ -66,14 +66,14 @@ STAGES: dict[str, int] = {"line": LINE, "probe": PROBE, "search": SEARCH, "sat":
 
 LINES_ONLY = 1 << LINE
 
-VISITS_AN_ANSWER = 1000
-"""Visits to lines that the search may make for each answer that is counted, before the SAT solver takes over."""
-
 FIRST_LEVELS = 64
 """Levels of search that there is room for at first; what goes deeper starts again with eight times as many."""
 
 MOST_STACK_WORDS = 1 << 27
 """Words (1 GiB) of the first levels together; huge puzzles begin with fewer of them."""
+
+TWICE = 2
+"""Times the limit that finding answers again may take: it takes as long as it took, on a machine that may be busier."""
 
 MOST_KEPT = 10_000
 """Answers kept of one puzzle, whatever Limits.answers says."""
@@ -375,12 +375,26 @@ class _Run:
             self.alone(p, 8 * FIRST_LEVELS, wanted)
         if self.limits.answers > 2:
             for p in order[(self.out.found[order] > 2) & (self.out.stage[order] != SAT)]:
-                keep = min(int(self.out.found[p]), self.limits.answers, MOST_KEPT)
-                cells = slice(self.out.starts[p], self.out.starts[p + 1])
-                more = np.zeros((keep - 2, cells.stop - cells.start), np.uint16)
-                self.alone(p, FIRST_LEVELS, wanted, more)
-                kept = min(keep, int(self.out.found[p]))
-                self.answers[int(p)] = np.concatenate([self.out.cells[:, cells], more])[:kept]
+                self.keep(p)
+
+    def keep(self, p: int) -> None:
+        """Find the answers of one puzzle once more, now with room for all that are to be kept.
+
+        The search is the same and ends with the last of them; what was found out about the puzzle stays as it is.
+        """
+        out, cells = self.out, slice(self.out.starts[p], self.out.starts[p + 1])
+        keep = min(int(out.found[p]), self.limits.answers, MOST_KEPT)
+        more = np.zeros((keep - 2, cells.stop - cells.start), np.uint16)
+        known = [column[p].copy() for column in (out.status, out.stage, out.found, out.lined, out.left)]
+        counts, times = out.counts[p].copy(), out.times[p].copy()
+        limits, self.limits = self.limits, replace(self.limits, seconds=TWICE * self.limits.seconds + 1)
+        self.alone(p, FIRST_LEVELS, keep, more)
+        self.limits = limits
+        kept = min(keep, int(out.found[p]))
+        out.status[p], out.stage[p], out.found[p], out.lined[p], out.left[p] = known
+        out.counts[p], out.times[p] = counts, times
+        if not self.aborted:
+            self.answers[int(p)] = np.concatenate([out.cells[:, cells], more])[:kept]
 
     def alone(self, p: int, levels: int, wanted: int, more: np.ndarray | None = None) -> None:
         """Solve one puzzle by itself, with more and more levels of search until they are enough."""
@@ -413,7 +427,7 @@ class _Run:
             words[base : base + len(planes)] = planes
             bits |= 1
         plan, no_end = self.limits.plan, int(NO_END)
-        visits = plan.visits + VISITS_AN_ANSWER * max(wanted - 2, 0) if plan.visits else no_end
+        visits = plan.visits or no_end
         while len(order) and not self.aborted:
             done = solve_kernel(
                 _deep.search,
@@ -523,6 +537,8 @@ class _Run:
         outcome[exhausted & (found == 1)] = CODE[Outcome.UNIQUE]
         outcome[exhausted & (found == 0)] = CODE[Outcome.CONTRADICTION]
         outcome[~valid] = CODE[Outcome.INVALID]
+        for p in np.flatnonzero((status == LATE) & (found >= 2)):
+            self.witness[p] = "the time ran out while answers were counted"
         seconds = out.times * 1e-9
 
         def count(place: int) -> np.ndarray:

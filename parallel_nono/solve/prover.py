@@ -67,7 +67,8 @@ class Question:
 class Proof:
     """What came of it.
 
-    models     bool[cells], values of `Question.cells`, one for each answer.
+    models     bool[cells], values of `Question.cells`, of the first answers: as many as were to be kept.
+    n_found    answers.
     ending     `exhausted` (there are no others), `enough` (as many as wanted), `late`, `memory`, or `stopped`.
     conflicts  of the solver that decided; 0 where it was killed.
     """
@@ -75,6 +76,7 @@ class Proof:
     models: list[np.ndarray] = field(default_factory=list)
     ending: str = "late"
     conflicts: int = 0
+    n_found: int = 0
 
 
 ENDINGS = {b"E": "exhausted", b"W": "enough", b"L": "late"}
@@ -190,13 +192,19 @@ def _prover() -> Prover:
 
 
 def prove(
-    questions: Sequence[Question], wanted: int, seconds: float, memory_mib: int, stopped: Callable[[], bool]
+    questions: Sequence[Question],
+    wanted: int,
+    seconds: float,
+    memory_mib: int,
+    stopped: Callable[[], bool],
+    keep: int | None = None,
 ) -> Proof:
     """Put the same question in several ways at once; the first to be decided counts, the others are killed.
 
     wanted   answers to stop at.
     seconds  wall time for all of it; returns at most half a second later.
     stopped  called now and then: True ends it.
+    keep     so many models are kept; None: all.
     Errors   ProverDied if all processes ended by themselves.
     """
     frames: SimpleQueue[tuple[Wire, bytes, Any]] = SimpleQueue()
@@ -217,13 +225,17 @@ def prove(
                     weighed = now
                     ending = "memory" if sum(p.mib() for p in provers if p.wire.busy) > memory_mib else ""
                 if ending:
-                    return Proof(_most(proofs).models, ending)
+                    best = _most(proofs)
+                    return Proof(best.models, ending, n_found=best.n_found)
             try:
                 wire, letter, content = frames.get(timeout=TICK_S)
             except Empty:
                 continue
             if letter == b"A":
-                proofs[wire].models.append(content)
+                proof = proofs[wire]
+                proof.n_found += 1
+                if keep is None or len(proof.models) < keep:
+                    proof.models.append(content)
             elif letter == b"E":
                 proof = proofs[wire]
                 done.add(wire)
@@ -245,4 +257,4 @@ def prove(
 
 
 def _most(proofs: dict[Wire, Proof]) -> Proof:
-    return max(proofs.values(), key=lambda proof: len(proof.models))
+    return max(proofs.values(), key=lambda proof: proof.n_found)

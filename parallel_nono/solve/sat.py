@@ -57,6 +57,7 @@ class Decision:
     found      the number of answers; exact where `exhausted`.
     ending     see prover.Proof.
     conflicts  of the solvers.
+    model      bool[variables of cells], the first answer as the first part has it.
     """
 
     answers: np.ndarray
@@ -64,6 +65,7 @@ class Decision:
     exhausted: bool
     ending: str
     conflicts: int = 0
+    model: np.ndarray | None = None
 
 
 @dataclass(slots=True)
@@ -200,30 +202,71 @@ def dimacs_of(flat: np.ndarray, n_variables: int) -> bytes:
 def decide(
     problem: Problem, limits: Limits, wanted: int, keep: int, seconds: float, stopped: Callable[[], bool]
 ) -> Decision:
-    """Find answers of a problem: as many as `wanted`, of which at most `keep` are given; see prover.prove."""
+    """Find answers of a problem: as many as `wanted`, of which at most `keep` are given; see prover.prove.
+
+    A formula of several parts is asked for two answers first, as ever: then the verdict stands, and whatever part the
+    counting ends in, the others have an answer.
+    Errors: RuntimeError if the solver contradicts itself.
+    """
     until = monotonic() + seconds
     if problem.impossible:
         return Decision(_grids(problem, [], [], 0), 0, True, "exhausted")
-    parts = components(problem) if wanted > 2 else [(problem.role, problem.flat)]
+    whole = [(problem.role, problem.flat)]
+    parts = components(problem) if wanted > 2 else whole
+    if len(parts) == 1:
+        return _count(problem, limits, whole, wanted, keep, until, stopped)
+    two = _count(problem, limits, whole, 2, 2, until, stopped)
+    if two.ending != "enough":
+        return two
+    counted = _count(problem, limits, parts, wanted, keep, until, stopped, two.model)
+    counted.conflicts += two.conflicts
+    if counted.exhausted and counted.found < 2:
+        raise RuntimeError(f"the SAT solver contradicts itself: two answers together, {counted.found} by parts")
+    if counted.found < 2:  # the time ran out before
+        counted.found, counted.answers = 2, two.answers
+    return counted
+
+
+def _count(
+    problem: Problem,
+    limits: Limits,
+    parts: list[tuple[np.ndarray, np.ndarray]],
+    wanted: int,
+    keep: int,
+    until: float,
+    stopped: Callable[[], bool],
+    model: np.ndarray | None = None,
+) -> Decision:
+    """The product of the numbers of models of the parts, which share no variable.
+
+    model  of all parts together, where one is known: a part that there is no time for has that one at least.
+    """
     decision = Decision(_grids(problem, [], [], 0), 1, True, "exhausted")
     models: list[np.ndarray] = []
-    for place, (role, flat) in enumerate(parts, start=1):
+    for role, flat in parts:
         more = -(-wanted // decision.found)
-        proof = prove(_questions(problem, role, flat, limits), more, until - monotonic(), limits.memory_mib, stopped)
+        questions = _questions(problem, role, flat, limits)
+        proof = prove(questions, more, until - monotonic(), limits.memory_mib, stopped, min(keep, more))
         decision.conflicts += proof.conflicts
-        decision.found *= len(proof.models)
-        models.append(np.array(proof.models, bool).reshape(-1, len(role)))
-        if proof.ending != "exhausted":
-            decision.exhausted, decision.ending = False, proof.ending
-        elif not proof.models:
+        found = np.array(proof.models, bool).reshape(-1, len(role))
+        n_found = proof.n_found
+        if proof.ending == "exhausted" and not n_found:
             decision.exhausted, decision.ending = True, "exhausted"
-        if proof.ending not in ("exhausted", "enough") and place < len(parts):
-            decision.found = 0  # nobody knows whether the parts behind have an answer
+        elif proof.ending != "exhausted":
+            decision.exhausted, decision.ending = False, proof.ending
+            if not n_found and model is not None:
+                found, n_found = model[np.newaxis], 1
+        decision.found *= n_found
+        models.append(found)
         if not decision.found:
             return decision
+        if proof.ending not in ("exhausted", "enough"):
+            models += [model[np.newaxis] for _ in parts[len(models) :]] if model is not None else []
+            break
     if decision.found >= wanted and not decision.exhausted:
         decision.ending = "enough"
     decision.exhausted &= decision.found <= wanted
+    decision.model = models[0][0]
     decision.answers = _grids(problem, [role for role, _ in parts], models, min(keep, decision.found))
     decision.found = min(decision.found, wanted)
     return decision
