@@ -150,6 +150,8 @@ class Attempt:
     chunk: puzzles that were solved and timed together, numbered in each process; chunk_s, chunk_cpu_s, preempted (times
     that another process took the core away) and load (of the host, the average of a minute) are of the chunk;
     chunk_mib: most memory of the process since it began with the chunks that it was given in one go.
+    mode: `puzzles`, or `lines` where workers shared the lines of the puzzle; then `worker` is the team, cpu_s counts
+    all of them, and peak_mib, chunk_mib are of the one that used most.
     core: the core that the worker was bound to, -1 for none; calibration_s: see `engine.trust`, 0 if not measured.
     started, clock_us: when it was begun, by the wall clock and by the host's clock that nobody sets.
     """
@@ -201,6 +203,7 @@ class Attempt:
     calibration_s: Seconds
     solver: Label
     engine: Label
+    mode: Label
     host: Label
     worker: Label
     version: Label
@@ -216,7 +219,20 @@ class Attempt:
 COLUMNS = tuple(f.name for f in fields(Attempt))
 
 OF_THE_RUN = (
-    *("run", "solver", "engine", "host", "worker", "version", "started", "clock_us", "queue_s", "cpu_s", "peak_mib"),
+    *(
+        "run",
+        "solver",
+        "engine",
+        "mode",
+        "host",
+        "worker",
+        "version",
+        "started",
+        "clock_us",
+        "queue_s",
+        "cpu_s",
+        "peak_mib",
+    ),
     *("repeats", "median_s", "least_s", "spread_s", "chunk", "chunk_s", "chunk_cpu_s", "chunk_mib", "preempted"),
     *("load", "core", "calibration_s"),
 )

@@ -33,6 +33,7 @@ def row(**values: Any) -> dict[str, Any]:
         "n_rounds": 3,
         "n_lines": 12,
         "solve_s": 0.001,
+        "repeats": 1,
         "core": -1,
         "host": "here",
         "worker": "1.0",

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,13 @@ def written(out: Path, n: int = 100, options: dict[str, Any] | None = None, **mo
         for rows in some_rows(n):
             writer.write(rows)
     return writer
+
+
+def with_columns(rows: pa.RecordBatch, **columns: list[float]) -> pa.RecordBatch:
+    """The same rows with other seconds."""
+    for name, values in columns.items():
+        rows = rows.set_column(rows.schema.get_field_index(name), name, pa.array(values, pa.float32()))
+    return rows
 
 
 def text_of(out: Path, summary: Summary, **more: Any) -> str:
@@ -305,20 +313,31 @@ def test_the_summary_counts_what_the_rows_say(tmp_path: Path) -> None:
     times = sorted(row["solve_s"] for row in rows if row["outcome"] != "invalid")
     average, median, longest = summary.times()
     assert average == pytest.approx(sum(times) / len(times))
-    assert (median, longest) == (times[len(times) // 2], times[-1])
+    assert (median, longest) == (statistics.median(times), times[-1])
     heaviest = sorted(
-        (r for r in rows if r["outcome"] != "invalid"), key=lambda r: (-r["solve_s"], r["source"], r["index"])
+        (r for r in rows if r["outcome"] != "invalid"),
+        key=lambda r: (-(r["cpu_s"] + r["sat_s"] if r["cpu_s"] else r["solve_s"]), r["source"], r["index"]),
     )
     assert [row["index"] for row in summary.heaviest] == [row["index"] for row in heaviest[:HEAVIEST]]
 
 
 def test_the_average_median_and_maximum_are_those_of_the_benchmark_report() -> None:
     rows = next(batch for batch in some_rows(3) if batch.num_rows > 1)
-    times = pa.array([9.0, 1.0, 2.0], pa.float32())
     summary = Summary()
-    summary.add(rows.set_column(rows.schema.get_field_index("solve_s"), "solve_s", times))
+    summary.add(with_columns(rows.slice(0, 3), solve_s=[9.0, 1.0, 2.0]))
     assert summary.times() == (4.0, 2.0, 9.0)
-    assert [row["solve_s"] for row in summary.heaviest] == [9.0, 2.0, 1.0]
+    summary.add(with_columns(rows.slice(0, 1), solve_s=[4.0]))
+    assert summary.times() == (4.0, 3.0, 9.0)  # of an even number the mean of the two in the middle
+
+
+def test_the_heaviest_are_those_that_took_the_most_work_and_not_those_that_waited_for_a_core() -> None:
+    rows = next(batch for batch in some_rows(4) if batch.num_rows > 3).slice(0, 4)
+    summary = Summary()
+    summary.add(
+        with_columns(rows, solve_s=[9.0, 1.0, 2.0, 5.0], cpu_s=[0.5, 1.0, 0.2, 0.0], sat_s=[0.0, 0.0, 1.8, 0.0])
+    )
+    assert [row["solve_s"] for row in summary.heaviest] == [5.0, 2.0, 1.0, 9.0]
+    assert [row["work_s"] for row in summary.heaviest] == pytest.approx([5.0, 2.0, 1.0, 0.5])
 
 
 def test_an_empty_summary_is_rendered_too(tmp_path: Path) -> None:

@@ -7,14 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from console import pnono
 
+from parallel_nono.cli import main
 from parallel_nono.kernels import is_compiled
+from parallel_nono.kinds import null
+from parallel_nono.report.parquet import batches
 
 PUZZLES = {
     "unique.nin": "3 2\n3\n1 1\n2\n1\n2\n",
@@ -212,3 +217,45 @@ def test_a_rejected_answer_stops_the_run_as_our_bug_and_keeps_the_puzzle(folder:
     assert "out/rejected-1.parquet" in done.stderr
     pnono("run", "out/rejected-1.parquet", "--out", "again", "-q", cwd=tmp_path)
     assert pq.read_table(tmp_path / "again" / "rows").column("outcome").to_pylist() == ["unique"]
+
+
+# What is our failure is no success.
+
+
+def breaking(monkeypatch: pytest.MonkeyPatch, places: set[str]) -> None:
+    """The kind `null`, whose solver is at fault with these numbers."""
+    solve = null.solve
+
+    def solve_or_fail(chunk: pa.RecordBatch, limits: Any, abort: Any) -> Any:
+        if places & set(chunk.column("name").to_pylist()):
+            raise RuntimeError("broken on purpose")
+        return solve(chunk, limits, abort)
+
+    monkeypatch.setattr(null, "KIND", replace(null.KIND, solve=solve_or_fail))
+
+
+@pytest.mark.parametrize(
+    ("text", "broken", "code"),
+    [
+        ("1\n2\n3", set(), 0),
+        ("1\n2\n3", {"2"}, 70),
+        ("1\n2", {"1", "2"}, 70),
+        ("none", set(), 3),
+        ("none\n1", {"1"}, 70),
+    ],
+)
+def test_a_run_with_crashed_rows_is_no_success(
+    text: str, broken: set[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    (tmp_path / "in.txt").write_text(text)
+    breaking(monkeypatch, broken)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(tmp_path / "in.txt"), "--kind", "null", "--out", str(tmp_path / "out"), "--format", "csv"])
+    assert ended.value.code == code
+    said = capsys.readouterr()
+    assert ("crashed" in said.err) == (code == 70)
+    rows = [row for batch in batches(tmp_path / "out") for row in batch.to_pylist()]
+    assert sorted(row["outcome"] for row in rows) == sorted(
+        "invalid" if word == "none" else "crashed" if word in broken else "unique" for word in text.split()
+    )
+    assert (tmp_path / "out/rows.csv").exists()  # nothing else is left out for it

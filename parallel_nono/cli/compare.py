@@ -34,7 +34,8 @@ def compare(
     pnono compare runs/survey --published
 
     \b
-    Exit codes: 0 every verdict is the same; 1 some verdict changed; 3 a folder holds no results.
+    Exit codes: 0 every verdict is the same; 1 some verdict changed;
+    3 a folder holds no results, or the runs have no puzzle in common.
     """
     if published == (other is not None):
         raise Failure(Code.USAGE, "compare: expected two runs, or one and --published")
@@ -69,6 +70,9 @@ def _compare(a: Path, b: Path, html: Path | None, form: ReportFormat, least_s: f
 
     connection = pairs(a, b)
     found = side_by_side(a, b, least_s, connection)
+    if not found.n:
+        rows = " and ".join(counted(n, "row") for n in (found.only_a, found.only_b))
+        raise Failure(Code.INVALID, f"{a} and {b}: expected runs of the same puzzles, found {rows} and none in common")
     if html:
         from ..report.html.compared import compared_page
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TextIO
 
 import typer
 
+from ..attempt import Outcome
 from .common import (
     Device,
     DeviceName,
@@ -27,6 +28,7 @@ from .common import (
     OrderName,
     check_mode,
     complain,
+    counted,
     known_kind,
     parse_plan,
     say_if_compiling,
@@ -154,7 +156,8 @@ def run(
     The results are DIR/rows/*.parquet (pyarrow, DuckDB, Polars, pandas read them all at once), DIR/run.json.
     Exit codes: 0 every puzzle has its row; 3 not one of them could be read;
     69 the engine or a program of --solver can't work here;
-    70 the checker rejected an answer, or --repeat found another verdict (our bug; the puzzle is kept in DIR);
+    70 a puzzle crashed, the checker rejected an answer, or --repeat found another verdict (our bug; the puzzle is
+    in DIR);
     74 results can't be written, or another run is writing there;
     130 Ctrl-C; 143 SIGTERM.
     """
@@ -162,13 +165,15 @@ def run(
 
     if resume and not (out or name):
         raise Failure(Code.USAGE, "--resume: expected --out DIR or --name NAME of the run to go on with")
+    if device is Device.CUDA:
+        order = Order.ROUNDS  # the only one that it knows
     limits = Limits(seconds, answers, count, parse_plan(plan), order=order.value, memory_mib=memory)
+    check_mode(mode is Mode.LINES, device, order)
     of_kind = known_kind(kind, paths, option or [])
     if mode is Mode.LINES and of_kind.name != "nonogram":
         raise Failure(Code.USAGE, f"--mode lines: expected nonograms, found the kind {of_kind.name}")
     if pin or repeat > 1:
         mode = _for_timing(mode, workers if pin and not address else 0)
-    check_mode(mode is Mode.LINES, device, order)
     if pictures:
         _check_pictures(of_kind.name, paths, store_answers)
     name = name or (out.name if out else _name(paths))
@@ -179,30 +184,32 @@ def run(
         raise Failure(Code.USAGE, "--mode lines: expected one of our plans, found a program of --solver")
     if len(tried) > 1 and "-" in paths:
         raise Failure(Code.USAGE, "--solver: expected files, which each solver reads again, found standard input")
+    failed = Code.FINE
     for contender in tried:
         several = len(tried) > 1
         folder = out / contender.name if several else out
         code, summary = _record(
             Options(
-                paths,
-                contender.kind,
-                option or [],
-                workers,
-                engine.value,
-                address,
-                insecure,
-                folder,
-                f"{name}-{contender.name}" if several else name,
-                resume and folder.exists(),
-                contender.limits,
-                store_answers,
-                quiet,
+                paths=paths,
+                kind=contender.kind,
+                settings=option or [],
+                workers=workers,
+                engine=engine.value,
+                address=address,
+                insecure=insecure,
+                out=folder,
+                name=f"{name}-{contender.name}" if several else name,
+                resume=resume and folder.exists(),
+                limits=contender.limits,
+                store_answers=store_answers,
+                quiet=quiet,
                 contender=contender,
                 repeat=repeat,
                 pin=pin,
                 calibrate=calibrate or pin or repeat > 1,
                 live=live,
                 mode=Mode.PUZZLES.value if contender.definition else mode.value,
+                device=device.value,
                 worker_parts=worker_parts,
                 shared_data=shared_data,
             )
@@ -215,15 +222,30 @@ def run(
             show(folder, summary, stdout)
         if code:
             print(f"pnono: interrupted; go on with: {_hint(out)}", file=sys.stderr, flush=True)
-        elif summary.outcomes().get("invalid", 0) == summary.n_rows:
-            if not summary.n_rows:
-                print(f"pnono: no {summary.noun}s in {' '.join(paths)}", file=sys.stderr, flush=True)
-            code = Code.INVALID
-        if code:
             raise typer.Exit(code)
+        failed = failed or _judged(summary, paths, folder, ours=not contender.definition)
     if len(tried) > 1 and not quiet:
         first, *others = (shlex.quote(str(out / contender.name)) for contender in tried)
         print("", *(f"  pnono compare {first} {other}" for other in others), sep="\n", file=stdout, flush=True)
+    if failed:
+        raise typer.Exit(failed)
+
+
+def _judged(summary: Summary, paths: list[str], out: Path, ours: bool) -> Code:
+    """The exit code of a run that was not interrupted; says why it is not 0.
+
+    ours  False: a program of somebody else solved, and if it crashes, that is what was to be found out.
+    """
+    outcomes = summary.outcomes()
+    if ours and (n := outcomes.get(Outcome.CRASHED, 0)):
+        crashed = counted(n, summary.noun)
+        complain(f"{crashed} crashed: a fault of pnono; please report it with the column `error` of {out / 'rows'}")
+        return Code.BUG
+    if outcomes.get(Outcome.INVALID, 0) == summary.n_rows:
+        if not summary.n_rows:
+            complain(f"no {summary.noun}s in {' '.join(paths)}")
+        return Code.INVALID
+    return Code.FINE
 
 
 def _for_timing(mode: Mode, pinned: int) -> Mode:
@@ -285,6 +307,8 @@ class Options:
             settings["solver"] = self.contender.definition
         if self.repeat > 1:
             settings["repeat"] = self.repeat
+        if self.limits.order != Order.SWEEP:  # runs of before there was a choice have none
+            settings["order"] = self.limits.order
         return {
             "kind": self.kind.name,
             **settings,
@@ -349,7 +373,8 @@ def _record(options: Options) -> tuple[int, Summary]:
             inputs = Inputs(options.paths, work, Keys(options.out) if options.resume else None, options.shared_data)
             feed = Feed(iter(inputs), options.workers, inputs.unread, work.lease_s)
             summary = Summary.of(options.out) if options.resume else Summary(options.kind.noun)
-            writer.session |= {"started": started, "workers": options.workers}
+            writer.session |= {"started": started, "workers": options.workers, "mode": options.mode}
+            writer.session |= {"order": options.limits.order, "device": options.device}
             writer.hosts = crew.hosts
             try:
                 progress = Progress(options.quiet, crew.told if options.live else None, options.out)

@@ -10,6 +10,8 @@ from ..puzzleset import Clues
 from ..solve.pipeline import Settled, no_layout
 from . import EngineError
 
+TEAM = "a CUDA device"
+
 
 class Device:
     """The stage `line` by CUDA; `pipeline.Lines`. Errors: EngineError if there is no device."""
@@ -32,13 +34,13 @@ class Device:
         try:
             found = propagate(clues, place, limits.seconds, stop)
         except MemoryError as error:
-            return Settled(SPENT, nothing, witness=str(error))
+            return Settled(SPENT, nothing, witness=str(error), team=TEAM)
         witness = ""
         if found.verdict == CONTRADICTION:
             witness = no_layout(found.witness, int(clues.heights[place]))
         planes = found.planes if found.verdict == OPEN else nothing
         seconds = 0.0, found.settle_s + found.merge_s
-        return Settled(found.verdict, planes, found.n_rounds, found.n_lines, witness, seconds)
+        return Settled(found.verdict, planes, found.n_rounds, found.n_lines, witness, seconds, team=TEAM)
 
     def close(self, seconds: float) -> bool:
         """Nothing is left running."""

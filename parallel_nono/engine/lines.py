@@ -44,7 +44,7 @@ from .feed import Feed
 from .local import Crew
 from .nodes import Remote, Share, remotes_of
 from .rounds import Phase, Rounds, Spent
-from .team import SLOTS, Actors, Team, Threads
+from .team import READY_S, SLOTS, Actors, Team, Threads
 from .work import Work
 from .worth import with_lines
 
@@ -90,6 +90,7 @@ class Flight:
     n_rounds: int = 0
     n_lines: int = 0
     witness: str = ""
+    cpu_s: float = 0.0
 
 
 class Coordinator:
@@ -102,6 +103,8 @@ class Coordinator:
 
     def __init__(self, team: Team, remotes: list[Remote] | None = None, least: int = 0, traced: bool = False) -> None:
         self._team, self._remotes, self._least = team, remotes or [], least
+        n_workers = team.n_workers + sum(remote.n_workers for remote in self._remotes)
+        self._name = f"{n_workers} {_NOUNS[team.shared]}"
         self._arrivals: SimpleQueue[Flight | None] = SimpleQueue()
         self._flights: list[Flight] = []
         self._n_puzzles = 0
@@ -124,11 +127,11 @@ class Coordinator:
         need = _need(clues, place, scratch, self._team)
         free = _free()
         if need > free:
-            return Settled(SPENT, NO_PLANES, witness=_no_room(need, free))
+            return Settled(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
         try:
             arena = Arena.of(clues, place, scratch, self._team.n_workers + 1, self._team.shared)
         except (OSError, MemoryError):
-            return Settled(SPENT, NO_PLANES, witness=_no_room(need, free))
+            return Settled(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
         self._n_puzzles += 1
         flight = Flight(self._n_puzzles, arena, limits.order == "rounds", began + limits.seconds, stop, began)
         packed = time.monotonic()
@@ -142,7 +145,17 @@ class Coordinator:
             raise EngineError(f"lines mode: {flight.error}") from flight.error
         seconds = packed - began, time.monotonic() - packed
         planes = arena.lanes.planes if flight.status == OPEN else NO_PLANES
-        return Settled(flight.status, planes, flight.n_rounds, flight.n_lines, flight.witness, seconds)
+        return Settled(
+            flight.status,
+            planes,
+            flight.n_rounds,
+            flight.n_lines,
+            flight.witness,
+            seconds,
+            flight.cpu_s,
+            self._team.peak_mib(),
+            self._name,
+        )
 
     def close(self, seconds: float) -> bool:
         """End, and let the workers end; False if a thread did not come back from its job."""
@@ -216,9 +229,11 @@ class Coordinator:
         assert flight.rounds is not None
         self._flights.remove(flight)
         self._team.hide(flight.slot, flight.number)
-        for remote in self._remotes:
-            remote.forget(flight.number)
         spent = flight.rounds.spent
+        flight.cpu_s = (spent.settle + spent.merge) / 1e9
+        for remote in self._remotes:
+            flight.cpu_s += remote.cpu_ns.get(flight.number, 0) / 1e9
+            remote.forget(flight.number)
         whole = int((time.monotonic() - flight.began) * 1e9)
         spent.between = whole - spent.setup - spent.settling - spent.merging
         self.spent[flight.number] = spent
@@ -395,7 +410,9 @@ def coordinator(crew: Crew, engine: str, least: int = 0, traced: bool = False) -
         here = ray.get_runtime_context().get_node_id()
         remotes, n_here = remotes_of(ray, here, crew.workers) if crew.address else ([], crew.workers)
         compile_lanes()
-        return RayCoordinator(folder, ray, Actors(ray, n_here, here), remotes, least, traced)
+        team = Actors(ray, n_here, here)
+        team.await_ready(READY_S)
+        return RayCoordinator(folder, ray, team, remotes, least, traced)
     except BaseException:
         _down(folder)
         raise
@@ -445,7 +462,7 @@ def run(work: Work, feed: Feed, crew: Crew, engine: str = "local") -> Iterator[p
 
     engine  "ray": the workers are actors; else threads. Errors: EngineError.
     """
-    pilots = replace(crew, workers=min(IN_FLIGHT, SLOTS), place="lines")
+    pilots = replace(crew, workers=min(IN_FLIGHT, SLOTS), place="ray" if engine == "ray" else "local")
     lanes = lines_of(crew, engine, crew.device)
     try:
         crew.engine = "ray" if engine == "ray" else "local"

@@ -16,7 +16,7 @@ import numpy as np
 from ..puzzleset import Clues
 from .arena import Arena, Desk
 from .rounds import Delta, Rounds
-from .team import SLOTS, Actors
+from .team import READY_S, SLOTS, Actors
 
 Share = tuple[np.ndarray, Delta, np.ndarray]
 """Lines, what they lost, their states."""
@@ -35,6 +35,7 @@ class Leader:
         compile_lanes()
         self._ray = ray
         self._team = Actors(ray, n_workers, ray.get_runtime_context().get_node_id())
+        self._team.await_ready(READY_S)
         self._puzzles: dict[int, tuple[int, Rounds]] = {}
 
     def hello(self) -> dict[str, str]:
@@ -53,8 +54,11 @@ class Leader:
         self._puzzles[puzzle] = slot, rounds
         self._team.show(slot, puzzle, arena)
 
-    def settle(self, puzzle: int, found: list[Share], lines: np.ndarray) -> tuple[Delta, np.ndarray]:
-        """Merge what others found in the last round with what was found here; then settle these lines."""
+    def settle(self, puzzle: int, found: list[Share], lines: np.ndarray) -> tuple[Delta, np.ndarray, int]:
+        """Merge what others found in the last round with what was found here; then settle these lines.
+
+        Returns what they lost, their states, and the nanoseconds of CPU that the puzzle took here so far.
+        """
         _, rounds = self._puzzles[puzzle]
         for share, delta, states in found:
             rounds.apply(delta, states, share)
@@ -66,7 +70,7 @@ class Leader:
         if len(lines):
             rounds.settle()
             self._wait(rounds)
-        return rounds.changes(lines)
+        return *rounds.changes(lines), rounds.spent.settle + rounds.spent.merge
 
     def close(self, puzzle: int) -> None:
         """It is done."""
@@ -90,13 +94,15 @@ class Leader:
 class Remote:
     """A leader as the coordinator sees it.
 
-    alive  False once its node, or it, was lost.
+    alive   False once its node, or it, was lost.
+    cpu_ns  by puzzle, what it has said so far.
     """
 
     ray: Any
     leader: Any
     n_workers: int
     alive: bool = True
+    cpu_ns: dict[int, int] = field(default_factory=dict)
     _asked: dict[int, Any] = field(default_factory=dict)
     _told: dict[int, list[Share]] = field(default_factory=dict)
     _mine: dict[int, np.ndarray] = field(default_factory=dict)
@@ -119,7 +125,7 @@ class Remote:
     def answer(self, puzzle: int) -> tuple[Delta, np.ndarray] | None:
         """What these lines lost, and their states; None if the node is lost."""
         try:
-            delta, states = self.ray.get(self._asked.pop(puzzle))
+            delta, states, self.cpu_ns[puzzle] = self.ray.get(self._asked.pop(puzzle))
         except self.ray.exceptions.RayTaskError:
             raise  # our own fault, not the node's
         except self.ray.exceptions.RayError:
@@ -139,6 +145,7 @@ class Remote:
         known = self._told.pop(puzzle, None)
         self._asked.pop(puzzle, None)
         self._mine.pop(puzzle, None)
+        self.cpu_ns.pop(puzzle, None)
         if known is not None and self.alive:
             self.leader.close.remote(puzzle)
 

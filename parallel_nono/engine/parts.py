@@ -29,7 +29,7 @@ TOKEN = "token"
 
 THIN = (
     *("name", "source", "index", "height", "width", "n_colours", "outcome", "stage"),
-    *("solve_s", "host", "worker", "warnings", "error"),
+    *("solve_s", "cpu_s", "sat_s", "host", "worker", "warnings", "error"),
 )
 """What `report.summary` and whoever watches the run look at."""
 

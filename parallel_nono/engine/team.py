@@ -18,7 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 import psutil
 
+from . import EngineError
 from .arena import Arena, Desk, mapped
+from .trust import peak_mib, peak_mib_of
 
 SLOTS = 8
 """Puzzles at a time."""
@@ -26,6 +28,9 @@ SLOTS = 8
 # The directory: int64; END, then for each slot the number of its puzzle (0: none) and its file.
 END, FIRST = 0, 8
 DIRECTORY = FIRST + 2 * SLOTS
+
+READY_S = 60.0
+"""So long the first puzzle waits for workers that are being started."""
 
 AT_A_TIME = 4
 """Jobs of one puzzle before a worker looks at the others."""
@@ -99,6 +104,9 @@ class Team(Protocol):
     def kill(self, number: int) -> bool:
         """End a worker that does not come back from its job; False where that can't be done."""
 
+    def peak_mib(self) -> float:
+        """The most memory that one of the processes used so far; 0 where it is not told."""
+
     def close(self, seconds: float) -> bool:
         """Let them end, in so many seconds; True if they did."""
 
@@ -136,6 +144,9 @@ class Threads:
     def kill(self, number: int) -> bool:
         return False
 
+    def peak_mib(self) -> float:
+        return peak_mib()
+
     def close(self, seconds: float) -> bool:
         self._directory[END] = 1
         deadline = time.monotonic() + seconds
@@ -160,6 +171,13 @@ class Lane:
         self._process, self._number = process, number
         self._directory = np.frombuffer(mapped(process, handle), np.int64)
 
+    def ready(self) -> int:
+        """The number of this process, once it has what it works with; before that its time is nobody's."""
+        from .lines import compile_lanes
+
+        compile_lanes()
+        return os.getpid()
+
     def serve(self) -> int:
         """Until the driver says END or is gone."""
         maker = psutil.Process(self._process)
@@ -173,8 +191,12 @@ class Lane:
 
 @dataclass(slots=True)
 class _Actor:
+    """process: its number, 0 while it is not known."""
+
     handle: Any
+    ready: Any
     answer: Any
+    process: int = 0
 
 
 @dataclass
@@ -204,7 +226,24 @@ class Actors:
 
     def _hire(self, number: int) -> None:
         handle = self._lane.remote(os.getpid(), self._handle, number)
-        self._actors[number] = _Actor(handle, handle.serve.remote())
+        self._actors[number] = _Actor(handle, handle.ready.remote(), handle.serve.remote())
+
+    def await_ready(self, seconds: float) -> None:
+        """Wait until all can begin, at most so long: who comes later helps later. Errors: EngineError if one can't."""
+        waited = [actor.ready for actor in self._actors.values()]
+        self.ray.wait(waited, num_returns=len(waited), timeout=seconds)
+        try:
+            self._meet()
+        except self.ray.exceptions.RayTaskError as error:
+            raise EngineError(f"lines mode: a worker can't begin: {error.cause or error}") from error
+
+    def _meet(self) -> None:
+        """Learn the processes of those who are ready."""
+        unknown = {actor.ready: actor for actor in self._actors.values() if not actor.process}
+        ready, _ = self.ray.wait(list(unknown), num_returns=len(unknown), timeout=0) if unknown else ([], [])
+        for answer in ready:
+            with contextlib.suppress(self.ray.exceptions.RayActorError):  # dead already: `lost` tells
+                unknown[answer].process = self.ray.get(answer)
 
     def show(self, slot: int, puzzle: int, arena: Arena) -> None:
         _write(self._directory, slot, puzzle, arena.handle)
@@ -234,6 +273,10 @@ class Actors:
         with contextlib.suppress(self.ray.exceptions.RayError, ValueError):
             self.ray.kill(self._actors[number].handle)
         return True
+
+    def peak_mib(self) -> float:
+        self._meet()
+        return max((peak_mib_of(actor.process) for actor in self._actors.values() if actor.process), default=0.0)
 
     def close(self, seconds: float) -> bool:
         self._directory[END] = 1

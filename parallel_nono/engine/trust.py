@@ -46,17 +46,24 @@ _most_mib = 0.0
 
 def recent_peak_mib() -> float:
     """The most memory that this process used since `fresh_peak`, or since it began."""
-    if HAS_GAUGES:
-        with open("/proc/self/status", "rb", buffering=0) as file:  # ru_maxrss would count the process we came from
-            text = file.read(4096)
-        at = text.find(b"VmHWM:")
-        if at >= 0:
-            return int(text[at + 6 : text.index(b"kB", at)]) / 2**10
+    if HAS_GAUGES and (mib := peak_mib_of("self")):  # ru_maxrss would count the process we came from
+        return mib
     if sys.platform == "win32":
         return float(psutil.Process().memory_info().peak_wset / 2**20)
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def peak_mib_of(process: int | str) -> float:
+    """The most memory that a process used, by its number; 0 where the system does not tell, or it is gone."""
+    try:
+        with open(f"/proc/{process}/status", "rb", buffering=0) as file:
+            text = file.read(4096)
+    except OSError:
+        return 0.0
+    at = text.find(b"VmHWM:")
+    return int(text[at + 6 : text.index(b"kB", at)]) / 2**10 if at >= 0 else 0.0
 
 
 def peak_mib() -> float:

@@ -378,7 +378,10 @@ def _repeat(
 def _rows(
     work: Work, part: pa.RecordBatch, solved: Solved, facts: dict[str, float], place: Place, watch: _Watch
 ) -> pa.RecordBatch:
-    """Columns of a slice as rows. The thread had a core for the same share of each puzzle's time as of the slice's."""
+    """Columns of a slice as rows.
+
+    The thread had a core for the same share of each puzzle's time as of the slice's, but for when it waited for others.
+    """
     n = part.num_rows
     solve_s = np.asarray(solved.columns["solve_s"], np.float64)
     ends = np.cumsum(solve_s)
@@ -388,15 +391,36 @@ def _rows(
         if name in columns:
             columns[name] = np.asarray(columns[name], np.float32)
     columns |= {name: np.full(n, value, np.float32) for name, value in facts.items()}
+    waited_s = np.minimum(columns.pop("waited_s", 0.0), solve_s)
+    others_cpu_s = columns.pop("others_cpu_s", 0.0)
+    own_s = watch.chunk_s - float(np.sum(np.broadcast_to(waited_s, n)))
     if "cpu_s" not in columns:
-        columns["cpu_s"] = solve_s * min(1.0, watch.chunk_cpu_s / max(watch.chunk_s, 1e-9))
+        share = min(1.0, watch.chunk_cpu_s / max(own_s, watch.chunk_cpu_s, 1e-9))
+        columns["cpu_s"] = (solve_s - waited_s) * share + others_cpu_s
     columns["cpu_s"] = columns["cpu_s"].astype(np.float32)
     columns["started"] = ((watch.started + ends - solve_s) * 1e6).astype(np.int64)
     columns["clock_us"] = ((watch.clock + ends - solve_s) * 1e6).astype(np.int64)
     columns |= watch.columns(n)
+    columns |= _of_teams(columns.pop("team", []), columns.pop("others_mib", None), others_cpu_s, columns, place)
     if not work.store_answers:
         columns["answer"] = columns["second_answer"] = ""
     return _batch(work, columns, n, place)
+
+
+def _of_teams(
+    teams: list[str], mib: np.ndarray | None, cpu_s: Any, columns: dict[str, Any], place: Place
+) -> dict[str, Any]:
+    """Columns of a slice in which some puzzles were shared by several workers."""
+    if mib is None:
+        return {}
+    n = len(teams)
+    return {
+        "mode": pa.array(["lines" if team else "puzzles" for team in teams], pa.string()),
+        "worker": pa.array([team or place.worker for team in teams], pa.string()),
+        "chunk_cpu_s": columns["chunk_cpu_s"] + np.full(n, np.sum(cpu_s), np.float32),
+        "peak_mib": np.maximum(mib, trust.peak_mib()).astype(np.float32),
+        "chunk_mib": np.maximum(mib, trust.recent_peak_mib()).astype(np.float32),
+    }
 
 
 def _batch(work: Work, columns: dict[str, Any], n: int, place: Place) -> pa.RecordBatch:
@@ -406,6 +430,7 @@ def _batch(work: Work, columns: dict[str, Any], n: int, place: Place) -> pa.Reco
         "kind": work.kind.name,
         "solver": work.solver,
         "engine": place.engine,
+        "mode": "puzzles",
         "host": place.host,
         "worker": place.worker,
         "version": __version__,

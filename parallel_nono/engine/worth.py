@@ -44,9 +44,10 @@ class WhenWorthIt:
         """See `pipeline.Lines`."""
         with self._lock:
             if self._lanes is None:
-                from .lines import Coordinator
+                from .lines import Coordinator, compile_lanes
                 from .team import Threads
 
+                compile_lanes()  # before any puzzle's time begins
                 self._lanes = Coordinator(Threads(self._n_workers))
         return self._lanes.settle(clues, place, scratch, limits, stop)
 

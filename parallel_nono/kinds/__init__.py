@@ -43,7 +43,9 @@ class Solved:
 
     columns  by names of `Attempt`: numpy or Arrow arrays. `outcome` and `stage` are codes (int8 indices into
              `attempt.OUTCOMES` and `attempt.STAGES`); what is left out is 0 or "". `answer` and `second_answer`
-             belong here too.
+             belong here too. Beside these: `waited_s`, the seconds of `solve_s` in which others worked and this thread
+             waited; and, where several shared a puzzle, `others_cpu_s`, `others_mib` (see `Attempt.mode`) and `team`, a
+             list of what they are called, "" for puzzles of this thread alone.
     answers  whatever `check` needs; private to the kind.
     aborted  True when the solver was told to stop: then nothing here means anything.
     """

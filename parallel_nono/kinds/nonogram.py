@@ -15,7 +15,7 @@ from . import Kind, Solved, usual_title
 
 if TYPE_CHECKING:
     from ..formats.containers import Source
-    from ..solve.pipeline import Lines
+    from ..solve.pipeline import Lines, Results
 
 COPIED = (
     *("outcome", "stage", "n_answers", "exhausted", "n_open_lines", "n_open"),
@@ -50,6 +50,7 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, lines: Lines
     results = solve_set(chunk, limits, abort, lines)
     columns = {name: getattr(results, name) for name in COPIED}
     columns["witness"] = pa.array(results.witness, pa.string())
+    columns |= _elsewhere(results)
     if not results.aborted:
         heights, widths, n_colours = (
             chunk.column(c).to_numpy(zero_copy_only=True) for c in ("height", "width", "n_colours")
@@ -59,6 +60,21 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, lines: Lines
             text, offsets = texts_of_set(heights, widths, n_colours, results.cells[place], results.cell_starts, wanted)
             columns[name] = pa.StringArray.from_buffers(len(wanted), pa.py_buffer(offsets), pa.py_buffer(text))
     return Solved(columns, results, results.aborted)
+
+
+def _elsewhere(results: Results) -> dict[str, Any]:
+    """What others did of the work: the SAT solver's process, and whoever shared the lines of a puzzle."""
+    columns: dict[str, Any] = {"waited_s": results.sat_s}
+    if results.shared:
+        columns |= {name: np.zeros(len(results.outcome)) for name in ("others_cpu_s", "others_mib")}
+        columns["waited_s"] = results.sat_s.copy()
+        teams = [""] * len(results.outcome)
+        for place, settled in results.shared.items():
+            columns["waited_s"][place] += settled.seconds[1]
+            columns["others_cpu_s"][place], columns["others_mib"][place] = settled.cpu_s, settled.mib
+            teams[place] = settled.team
+        columns["team"] = teams
+    return columns
 
 
 def check(chunk: pa.RecordBatch, results: Any) -> list[tuple[int, str]]:

@@ -137,7 +137,6 @@ def compare(a: Path, b: Path, least_s: float = 0.001, connection: Any = None) ->
 
 def tables(found: Comparison, noun: str = "puzzle") -> list[Table]:
     """A comparison as tables, changed verdicts first."""
-    more = found.n_changes - len(found.changes)
     changes = [{**row, "title": title_of(row), "contrary": "contrary!" * row["contrary"]} for row in found.changes]
     times = found.times
     ratios = {"faster": times["n_faster"] / times["n"], "sums": times["sum_b"] / times["sum_a"]} if times["n"] else {}
@@ -149,7 +148,7 @@ def tables(found: Comparison, noun: str = "puzzle") -> list[Table]:
             "Verdicts that changed",
             columns(noun, "A", "by", "B", "by", ""),
             picked(changes, "title outcome_a stage_a outcome_b stage_b contrary"),
-            f"and {more:,} more" if more else "",
+            n_rows=found.n_changes,
         ),
         Table(
             "summary",
@@ -209,7 +208,7 @@ def beside_published(run: Path) -> Any:
     """A DuckDB connection with the table `beside`: a row for every published time of a puzzle of the run.
 
     Puzzles are known by their digest, or, where nobody gave us the clues, by the number of webpbn.com in the file name.
-    Of a puzzle that the run has several times the quickest counts. Errors: OutputError.
+    Of a puzzle that the run has several times the quickest that decided it counts. Errors: OutputError.
     """
     from pyarrow import csv
 
@@ -228,7 +227,7 @@ def beside_published(run: Path) -> Any:
                 on (p.digest <> '' and p.digest = o.digest) or (p.digest = '' and p.puzzle = o.number)
         )
         select * from matched
-        qualify row_number() over (partition by puzzle, solver, told_by order by ours_s) = 1""")
+        qualify row_number() over (partition by puzzle, solver, told_by order by decided desc, ours_s) = 1""")
     return connection
 
 
@@ -267,7 +266,7 @@ def published(run: Path, connection: Any = None) -> Published:
             any_value(outcome) as outcome, coalesce(min(seconds) filter (relation <> '>'), min(seconds)) as best_s,
             coalesce(arg_min(solver, seconds) filter (relation <> '>'), arg_min(solver, seconds)) as best,
             coalesce(arg_min(relation, seconds) filter (relation <> '>'), '>') as best_relation,
-            quantile_disc(seconds, 0.5) as median_s, count(*) as n
+            median(seconds) as median_s, count(*) as n
         from beside group by puzzle order by ours_s desc, puzzle""",
     )
     sources = dicts(connection, "select distinct told_by from beside order by told_by")

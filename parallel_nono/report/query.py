@@ -22,6 +22,9 @@ SIZES = (10, 15, 20, 25, 30, 50, 100, 200)
 
 GROUPS_SHOWN, FAILURES_SHOWN = 20, 200
 
+WORK = "if(cpu_s > 0, cpu_s::double + coalesce(sat_s, 0)::double, solve_s::double)"
+"""The part of a time that was work: what passed while the system had given the core to somebody else is left out."""
+
 
 def view(*more: str) -> str:
     """The rows as the questions here want them, from the relation `rows`; `more` columns of it as they are."""
@@ -30,7 +33,8 @@ def view(*more: str) -> str:
         *(f"{name}::text as {name}" for name in ("outcome", "stage", "host", "worker")),
         *("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts"),
         *(f"{name}::double as {name}" for name in (*WHERE_TIME_GOES, "solve_s")),
-        *("solver::text as solver", "if(repeats > 0, median_s, solve_s)::double as typical_s"),
+        *("solver::text as solver", "if(repeats > 1, median_s, solve_s)::double as typical_s"),
+        f"{WORK} as work_s",
         *("epoch_us(started) as started_us", f"{POINTS} as rating", f"{TECHNIQUE} as technique", "warnings", "error"),
     ]
     return f"select {', '.join([*columns, *more])} from rows"
@@ -45,7 +49,7 @@ class Report:
     decided    outcome, stage, n.
     times      of all puzzles tried: n, average_s, median_s, p90_s, p99_s, max_s, sum_s.
     spent      seconds by what they were spent on, all puzzles together.
-    heaviest   the puzzles with the longest times.
+    heaviest   the puzzles that took the most work (`WORK`), as `work_s`.
     groups     by `folder` (`file`, where there is one folder only), `size`, `colours`: n, unique, and times.
     ratings    rating (whole points, of 9 those of 10 too), technique, n.
     failures   the first of the rows that have an error; n_failures of them all.
@@ -155,8 +159,8 @@ def run_report(out: Path, top: int = 10, rows: Any = None) -> Report:
         ask(f"select {_TIMES} from attempts where outcome <> '{UNTRIED}'")[0],
         {name: spent[name] or 0.0 for name in WHERE_TIME_GOES},
         ask(
-            f"""select name, source, index, height, width, n_colours, outcome, stage, rating, solve_s from attempts
-                where outcome <> '{UNTRIED}' order by solve_s desc, source, index limit ?""",
+            f"""select name, source, index, height, width, n_colours, outcome, stage, rating, solve_s, work_s
+                from attempts where outcome <> '{UNTRIED}' order by work_s desc, source, index limit ?""",
             top,
         ),
         {
@@ -179,10 +183,11 @@ def run_report(out: Path, top: int = 10, rows: Any = None) -> Report:
 
 FOLDER = "case when contains(source, '/') then regexp_replace(source, '/[^/]*$', '') else '.' end"
 _TIMES = """count(*) as n, coalesce(avg(solve_s), 0.0) as average_s,
-    coalesce(-quantile_disc(-solve_s, 0.5), 0.0) as median_s, coalesce(quantile_disc(solve_s, 0.9), 0.0) as p90_s,
+    coalesce(median(solve_s), 0.0) as median_s, coalesce(quantile_disc(solve_s, 0.9), 0.0) as p90_s,
     coalesce(quantile_disc(solve_s, 0.99), 0.0) as p99_s, coalesce(max(solve_s), 0.0) as max_s,
     coalesce(sum(solve_s), 0.0) as sum_s"""
-"""Nearest ranks, so that each is the time of some puzzle; of an even number the upper median, as in the summary."""
+"""The median of an even number is the mean of the two in the middle; percentiles are nearest ranks, so that each is the
+time of some puzzle."""
 
 _WORKERS = f"""
     with placed as (select * from attempts where outcome <> '{UNTRIED}' and worker <> '')

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 HEAVIEST = 10
-SHOWN = ["name", "source", "index", "height", "width", "n_colours", "outcome", "stage", "solve_s"]
-COLUMNS = [*SHOWN, "warnings", "error"]
+SHOWN = ["name", "source", "index", "height", "width", "n_colours", "outcome", "stage", "solve_s", "work_s"]
+MEASURED = ["solve_s", "cpu_s", "sat_s"]
+COLUMNS = [*SHOWN[:-2], *MEASURED, "warnings", "error"]
 
 STYLES = {
     "unique": "green",
@@ -79,7 +80,7 @@ class Summary:
         tried = pc.not_equal(outcomes.cast(pa.string()), "invalid").to_numpy(zero_copy_only=False)
         times = rows.column("solve_s").to_numpy()
         self._times.append(times[tried])
-        self._keep_heaviest(rows, times, tried)
+        self._keep_heaviest(rows, tried)
         self._keep_errors(rows)
 
     def _keep_errors(self, rows: pa.RecordBatch) -> None:
@@ -96,12 +97,13 @@ class Summary:
         return {str(o): counts[o] for o in OUTCOMES if counts[o]}
 
     def times(self) -> tuple[float, float, float]:
-        """Average, median (the upper one of an even number) and maximum of the solve times in seconds; 0 of none."""
+        """Average, median and maximum of the solve times in seconds; 0 of none."""
         times = np.concatenate(self._times) if self._times else np.zeros(0, np.float32)
         self._times = [times]
         if not len(times):
             return 0.0, 0.0, 0.0
-        median = np.partition(times, len(times) // 2)[len(times) // 2]
+        middle = [(len(times) - 1) // 2, len(times) // 2]  # of an even number two
+        median = np.partition(times, middle)[middle].mean(dtype=np.float64)
         return float(times.mean(dtype=np.float64)), float(median), float(times.max())
 
     def total_seconds(self) -> float:
@@ -110,19 +112,26 @@ class Summary:
 
     @property
     def heaviest(self) -> list[dict[str, Any]]:
-        """The rows with the longest solve times, longest first; equal ones by source and index."""
+        """The rows that took the most work (`work_s`), most first; equal ones by source and index."""
         return list(self._heaviest)
 
-    def _keep_heaviest(self, rows: pa.RecordBatch, times: np.ndarray, tried: np.ndarray) -> None:
-        least = self._heaviest[-1]["solve_s"] if len(self._heaviest) == self._top else -1.0
+    def _keep_heaviest(self, rows: pa.RecordBatch, tried: np.ndarray) -> None:
+        times = work_of(*(rows.column(name).to_numpy() for name in MEASURED))
+        least = self._heaviest[-1]["work_s"] if len(self._heaviest) == self._top else -1.0
         places = np.flatnonzero(tried & (times >= least))
         if len(places) > self._top:
             border = np.partition(times[places], -self._top)[-self._top]
             places = places[times[places] >= border][: 100 * self._top]
         if len(places):
-            self._heaviest += rows.select(SHOWN).take(pa.array(places)).to_pylist()
-            self._heaviest.sort(key=lambda row: (-row["solve_s"], row["source"], row["index"]))
+            found = rows.select(SHOWN[:-1]).take(pa.array(places)).to_pylist()
+            self._heaviest += (row | {"work_s": work} for row, work in zip(found, times[places].tolist(), strict=True))
+            self._heaviest.sort(key=lambda row: (-row["work_s"], row["source"], row["index"]))
             del self._heaviest[self._top :]
+
+
+def work_of(solve_s: np.ndarray, cpu_s: np.ndarray, sat_s: np.ndarray) -> np.ndarray:
+    """float64[rows], `query.WORK`: the seconds of a time that were work, not waiting for a core."""
+    return np.where(cpu_s > 0, cpu_s.astype(np.float64) + sat_s, solve_s)
 
 
 def duration(seconds: float) -> str:
@@ -179,7 +188,7 @@ def render(
             colours = f" {row['n_colours']}c" if row["n_colours"] > 2 else ""
             outcome = Text(row["outcome"], STYLES.get(row["outcome"], ""))
             size = f"{row['width']}x{row['height']}{colours}" if row["width"] else ""
-            table.add_row(duration(row["solve_s"]), Text(printable(title_of(row))), size, outcome, row["stage"])
+            table.add_row(duration(row["work_s"]), Text(printable(title_of(row))), size, outcome, row["stage"])
         console.print(table)
         console.print()
     for line in _notes(summary, sessions):

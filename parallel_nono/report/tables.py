@@ -47,13 +47,22 @@ SHOWN: dict[str, Callable[[Any], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of plain values, as many in each as there are columns."""
+    """Rows of plain values, as many in each as there are columns.
+
+    n_rows  how many there are in all, where `rows` are only the first of them; 0: these are all.
+    """
 
     key: str
     title: str
     columns: tuple[Column, ...]
     rows: Sequence[tuple[Any, ...]]
     note: str = ""
+    n_rows: int = 0
+
+    def more(self, n_shown: int | None = None) -> str:
+        """`and 5 more`, where n_shown rows (None: all of `rows`) are not all; else ""."""
+        left = max(self.n_rows, len(self.rows)) - (len(self.rows) if n_shown is None else n_shown)
+        return f"and {left:,} more" if left > 0 else ""
 
 
 def columns(*words: str) -> tuple[Column, ...]:
@@ -109,12 +118,17 @@ def _spent(report: Report) -> Table:
 
 
 def _heaviest(report: Report) -> Table:
-    heads = columns("time:seconds", report.noun, "size", "colours:count", "outcome", "stage", "rating:points")
+    heads = columns("work:seconds", report.noun, "size", "colours:count", "outcome", "stage", "rating:points")
     rows = [
         {**row, "title": title_of(row), "size": f"{row['width']}x{row['height']}" if row["width"] else ""}
         for row in report.heaviest
     ]
-    return Table("heaviest", "Heaviest", heads, picked(rows, "solve_s title size n_colours outcome stage rating"))
+    return Table(
+        "heaviest", "Heaviest", heads, picked(rows, "work_s title size n_colours outcome stage rating"), WORK_NOTE
+    )
+
+
+WORK_NOTE = "time with a core, and in the SAT solver"
 
 
 def _group(report: Report, key: str, groups: list[dict[str, Any]]) -> Table:
@@ -149,10 +163,9 @@ def _workers(report: Report) -> Table:
 
 
 def _failures(report: Report) -> Table:
-    more = report.n_failures - len(report.failures)
     heads = columns("outcome", "source:path", "index:count", "message")
     rows = picked(report.failures, "outcome source index error")
-    return Table("failures", "Failures", heads, rows, f"and {more:,} more" if more else "")
+    return Table("failures", "Failures", heads, rows, n_rows=report.n_failures)
 
 
 def _facts(report: Report) -> Table:
@@ -169,6 +182,9 @@ def _facts(report: Report) -> Table:
         "engine": f"{last.get('engine', '')}, workers: {last.get('workers', '')}; {last.get('why', '')}"
         if last
         else None,
+        "mode": last.get("mode"),
+        "order": last.get("order"),
+        "device": last.get("device"),
         "inputs": " ".join(map(str, options.get("inputs", ()))),
         "stages": ", ".join(plan["stages"]) if isinstance(plan, dict) and "stages" in plan else None,
         "time for one": duration(options["seconds"]) if "seconds" in options else None,
@@ -207,8 +223,8 @@ def print_tables(console: Console, found: Iterable[Table]) -> None:
         for row in rows[:MOST_LINES]:
             drawn.add_row(*map(Text, row))
         console.print(Padding(drawn, (0, 0, 0, 2)))
-        if len(rows) > MOST_LINES:
-            console.print(Text(f"  and {len(rows) - MOST_LINES:,} more", "dim"))
+        if more := table.more(min(len(rows), MOST_LINES)):
+            console.print(Text(f"  {more}", "dim"))
 
 
 def _fitted(table: Table, width: int) -> tuple[list[str], list[list[str]]]:
@@ -251,7 +267,7 @@ def as_markdown(title: str, found: Iterable[Table]) -> str:
         for row in table.rows:
             cells = (column.show(value) for column, value in zip(table.columns, row, strict=True))
             lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-        lines.append("")
+        lines += ["", table.more(), ""] if table.more() else [""]
     return "\n".join(lines)
 
 

@@ -83,6 +83,29 @@ CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
 
 @dataclass(slots=True)
+class Settled:
+    """What lines alone make of one puzzle.
+
+    status   OPEN (also when every cell is known), CONTRADICTION, LATE, or SPENT: there was no room.
+    planes   uint64, its state (kernels.board); empty unless OPEN or LATE.
+    seconds  wall, as `pack_s` and `line_s`.
+    cpu_s    of all who worked for it, in those of `line_s`.
+    mib      most memory that one of their processes used.
+    team     who they are.
+    """
+
+    status: int
+    planes: np.ndarray
+    n_rounds: int = 0
+    n_lines: int = 0
+    witness: str = ""
+    seconds: tuple[float, float] = (0.0, 0.0)
+    cpu_s: float = 0.0
+    mib: float = 0.0
+    team: str = ""
+
+
+@dataclass(slots=True)
 class Results:
     """What became of each puzzle of a set, as columns of length n.
 
@@ -94,6 +117,7 @@ class Results:
     cell_starts     int64[n + 1];  cells  uint16[2, cell_starts[-1]]: first and second answer of each puzzle as colour
                     indices row by row; without an answer cells[0] is what is known, 65535 an open cell.
     answers         all kept answers, uint16[k, cells], of the puzzles that have more than two.
+    shared          of the puzzles whose lines somebody else propagated (`Lines`), what they said; without the planes.
     aborted         another thread asked for an end: puzzles with outcome INVALID and no lines may be untouched.
     """
 
@@ -119,24 +143,8 @@ class Results:
     cell_starts: np.ndarray
     cells: np.ndarray
     answers: dict[int, np.ndarray] = field(default_factory=dict)
+    shared: dict[int, Settled] = field(default_factory=dict)
     aborted: bool = False
-
-
-@dataclass(slots=True)
-class Settled:
-    """What lines alone make of one puzzle.
-
-    status   OPEN (also when every cell is known), CONTRADICTION, LATE, or SPENT: there was no room.
-    planes   uint64, its state (kernels.board); empty unless OPEN or LATE.
-    seconds  wall, as `pack_s` and `line_s`.
-    """
-
-    status: int
-    planes: np.ndarray
-    n_rounds: int = 0
-    n_lines: int = 0
-    witness: str = ""
-    seconds: tuple[float, float] = (0.0, 0.0)
 
 
 class Lines(Protocol):
@@ -308,6 +316,7 @@ class _Run:
         self.blotted = np.zeros(len(clues.heights), bool)
         self.answers: dict[int, np.ndarray] = {}
         self.settled: dict[int, Settled] = {}
+        self.shared: dict[int, Settled] = {}
         for array in (clues.blocks, clues.lengths, clues.colours):
             array.flags.writeable = False  # one compiled version, whoever made the arrays
 
@@ -326,6 +335,7 @@ class _Run:
         """Solve one puzzle whose lines somebody else propagates; what they leave open is for the other stages."""
         clues, out = self.clues, self.out
         settled = lines.settle(clues, p, self.wide_scratch(np.array([p])), self.limits, self.stop)
+        self.shared[p] = replace(settled, planes=settled.planes[:0])
         cells = slice(out.starts[p], out.starts[p + 1])
         out.stage[p], out.status[p], self.witness[p] = LINE, settled.status, settled.witness
         n_open = 0
@@ -567,5 +577,6 @@ class _Run:
             cell_starts=out.starts,
             cells=out.cells,
             answers=self.answers,
+            shared=self.shared,
             aborted=self.aborted,
         )

@@ -538,7 +538,7 @@ function drawLive(state) {
       }),
     );
   pairs("live-outcomes", Object.entries(state.outcomes).map(([name, n]) => [name, number(n)]));
-  pairs("live-heaviest", state.heaviest.map((row) => [`${row.name} (${row.source} #${row.index})`, duration(row.solve_s)]));
+  pairs("live-heaviest", state.heaviest.map((row) => [`${row.name} (${row.source} #${row.index})`, duration(row.work_s)]));
   const table = $("live-workers");
   table.hidden = !state.workers?.length;
   $("live-hint").hidden = Boolean(state.workers) || !state.running;
