@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import parallel_nono
-from parallel_nono import kernels
-from parallel_nono.kernels import kernel
+from parallel_nono.kernels import cache, kernel
 from parallel_nono.kernels.bits import U
 from parallel_nono.kernels.colour import settle_colour
 from parallel_nono.kernels.line import settle_planes
@@ -276,10 +275,19 @@ def test_the_cache_folder_changes_with_every_kernel_source(tmp_path: Path, monke
     first, second = tmp_path / "a.py", tmp_path / "b.py"
     first.write_text("x = 1")
     second.write_text("y = 2")
-    monkeypatch.setattr(kernels, "SOURCES", [first, second])
-    before = kernels._sources_hash()
+    monkeypatch.setattr(cache, "SOURCES", [first, second])
+    before = cache.sources_hash()
     second.write_text("y = 3")
-    assert kernels._sources_hash() != before
+    assert cache.sources_hash() != before
+
+
+def test_the_cache_folder_changes_with_settings_that_change_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_OPT", raising=False)
+    before = cache.sources_hash()
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "7")
+    assert cache.sources_hash() == before
+    monkeypatch.setenv("NUMBA_OPT", "0")
+    assert cache.sources_hash() != before
 
 
 def test_every_jitted_source_counts_for_the_cache_folder() -> None:
@@ -287,7 +295,7 @@ def test_every_jitted_source_counts_for_the_cache_folder() -> None:
     jitted = {
         path for path in package.rglob("*.py") if "@kernel" in path.read_text() and "import kernel" in path.read_text()
     }
-    assert jitted <= set(kernels.SOURCES)
+    assert jitted <= set(cache.SOURCES)
 
 
 def test_kernels_work_where_nothing_can_be_written(tmp_path: Path) -> None:

@@ -166,18 +166,23 @@ def complain(message: object) -> None:
 
 
 def say_if_compiling(elsewhere: str | None = None) -> None:
-    """Explain the seconds that the first puzzle of its kind on a machine takes, when they begin.
+    """Explain the seconds that the first puzzle of its kind on a machine takes, when they begin; and what was amiss
+    with the compiled code of earlier starts.
 
     elsewhere  other processes compile, so it is said at once if this kernel (`Kind.compiled`) never was here.
     """
     from ..kernels import is_compiled, when_compiling
+    from ..kernels.cache import drop_damaged, when_told
 
     def say_so() -> None:
         complain("compiling the solver: some seconds, only this first time")
 
+    when_told(complain)
     if elsewhere is None:
         when_compiling(say_so)
-    elif not is_compiled(elsewhere):
+        return
+    drop_damaged()  # each of the other processes would find it, and none of them could say so
+    if not is_compiled(elsewhere):
         say_so()
 
 
