@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from parallel_nono.attempt import schema
 from parallel_nono.report.parquet import Writer
+from parallel_nono.report.parts import NAME, digest_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -55,3 +57,18 @@ def folder_of(out: Path, rows: list[dict[str, Any]], **facts: Any) -> Path:
         if rows:
             writer.write(pa.RecordBatch.from_pylist(rows, schema()))
     return out
+
+
+def rewritten(part: Path, table: pa.Table) -> Path:
+    """A part with other contents, under the name that these have."""
+    pq.write_table(table, part)
+    return renamed(part)
+
+
+def renamed(part: Path) -> Path:
+    """A part under the name that its contents have."""
+    with part.open("rb") as file:
+        digest = digest_of(file)
+    match = NAME.fullmatch(part.name)
+    assert match
+    return part.rename(part.with_name(f"part-{match['host']}-{match['number']}-{digest}.parquet"))

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from .common import counted, say
-from .exits import Code, Failure
 
 
 def compact(
@@ -28,13 +27,11 @@ def compact(
     is writing there.
     """
     from ..report.compact import compact as compacted
-    from ..report.parquet import OutputError
+    from .report import results_at_hand
 
     for run in runs:
-        try:
+        with results_at_hand(run):
             done = compacted(run)
-        except OutputError as error:
-            raise Failure(Code.UNWRITABLE if error.writing else Code.INVALID, str(error)) from error
         parts = counted(done.n_before, "part")
         if not done.changed:
             say(f"{run}: {parts} with {counted(done.n_rows, 'row')}: nothing to do")

@@ -39,7 +39,7 @@ def compare(
     """
     if published == (other is not None):
         raise Failure(Code.USAGE, "compare: expected two runs, or one and --published")
-    with results_at_hand():
+    with results_at_hand(run, *([other] if other else [])):
         if other is None:
             _published(run, html, form)
         else:

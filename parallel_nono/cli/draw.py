@@ -16,6 +16,7 @@ from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
     from ..attempt import Limits, Outcome
+    from ..engine.folder import Folder
     from ..pictures.frames import Frame
     from ..pictures.lattice import Look
     from ..pictures.sheets import Sheet
@@ -207,10 +208,14 @@ class Book:
 class Album:
     """Pictures on their way to `out`: a file for one puzzle (a PDF takes all), or a folder with a file for each.
 
-    to  the kind of file; None: as `out` ends, or PNG.
+    to    the kind of file; None: as `out` ends, or PNG.
+    keep  writes a file.
     """
 
-    def __init__(self, out: str, to: Kind | None, look: Look, scale: int = 0) -> None:
+    def __init__(
+        self, out: str, to: Kind | None, look: Look, scale: int = 0, keep: Callable[[Path, bytes], None] = save
+    ) -> None:
+        self.keep = keep
         self.out, self.look, self.scale = out, look, scale
         self.is_folder = out.endswith(os.sep) or os.path.isdir(out)
         ending = Path(out).suffix[1:].lower()
@@ -228,11 +233,11 @@ class Album:
                 Path(out).mkdir(parents=True, exist_ok=True)
 
     @classmethod
-    def of_answers(cls, out: str) -> Album:
+    def of_answers(cls, out: str, keep: Callable[[Path, bytes], None] = save) -> Album:
         """An album that needs nothing but a place. Errors: Failure."""
         from ..pictures.lattice import Look
 
-        album = cls(out, None, Look())
+        album = cls(out, None, Look(), keep=keep)
         if album.kind is Kind.GIF:
             raise Failure(Code.USAGE, f"{out}: expected png, svg, pdf or a folder, found gif (see `pnono draw`)")
         return album
@@ -263,18 +268,18 @@ class Album:
                 self._bind(path)
         else:
             painter: Callable[[Sheet, Look, int], bytes] = png if self.kind is Kind.PNG else svg
-            save(path, painter(sheet, self.look, self.scale))
+            self.keep(path, painter(sheet, self.look, self.scale))
 
     def add_steps(self, puzzle: Puzzle, moments: Sequence[Frame], delay: float, hold: float) -> None:
         """Draw one solving: an animation, or in a folder one PNG for each moment. Errors as for `add`."""
         from ..pictures.frames import gif, pngs
 
         if self.kind is Kind.GIF:
-            save(self._path(puzzle), gif(puzzle, moments, self.look, self.scale, delay, hold))
+            self.keep(self._path(puzzle), gif(puzzle, moments, self.look, self.scale, delay, hold))
             return
         path = self._path(puzzle)
         for place, data in enumerate(pngs(puzzle, moments, self.look, self.scale)):
-            save(path.with_name(f"{path.stem}-step-{place:0{len(str(len(moments) - 1))}}.png"), data)
+            self.keep(path.with_name(f"{path.stem}-step-{place:0{len(str(len(moments) - 1))}}.png"), data)
 
     def finish(self, quiet: bool = False) -> None:
         """Write what is still to be written, and say what there is now."""
@@ -296,7 +301,7 @@ class Album:
         book, self.book = self.book, Book(self.book.paper, self.book.per_page)
         title = book.sheets[0].title if len(book.sheets) == 1 else path.stem
         printed = pdf(book.sheets, book.answers, self.look, book.paper, book.per_page, title)
-        save(path, printed.data)
+        self.keep(path, printed.data)
         if 0 < printed.smallest_mm < SMALLEST_CLUE_MM:
             say(f"{path.name}: the clues are small, in cells of {printed.smallest_mm:.1f} mm")
 
@@ -307,31 +312,45 @@ def draw_run(out: Path, paths: Sequence[str], limits: Limits) -> None:
     The puzzles are read once more, as rows hold no shades; a puzzle without an answer shows what is known of it.
     """
     from dataclasses import replace
+    from functools import partial
 
+    from ..engine.folder import Folder, OutputError
     from ..pictures.sheets import decided, sheet_of_texts
     from ..puzzle import InvalidPuzzle
 
-    answers = dict(_answers_of(out))
-    album = Album.of_answers(os.path.join(out, "pictures", ""))
     stages = tuple(stage for stage in limits.plan.stages if stage in ("line", "probe"))
     guessless = replace(limits, plan=replace(limits.plan, stages=stages))
-    for path in paths:
-        for puzzle in puzzles(path):
-            if isinstance(puzzle, InvalidPuzzle) or (puzzle.source, puzzle.index) not in answers:
-                continue
-            texts = answers[puzzle.source, puzzle.index]
-            try:
-                album.add(sheet_of_texts(puzzle, *texts) if texts[0] else patiently(decided, puzzle, guessless)[0])
-            except InvalidPuzzle as error:
-                complain(error)
+    try:
+        answers = dict(_answers_of(out))
+        with writing(out), Folder(out) as results:
+            folder = results.sub("pictures", make=True)
+        with folder:
+            album = Album.of_answers(os.path.join(out, "pictures", ""), partial(_keep_in, folder))
+            for path in paths:
+                for puzzle in puzzles(path):
+                    if isinstance(puzzle, InvalidPuzzle) or (puzzle.source, puzzle.index) not in answers:
+                        continue
+                    texts = answers[puzzle.source, puzzle.index]
+                    try:
+                        found = sheet_of_texts(puzzle, *texts) if texts[0] else patiently(decided, puzzle, guessless)[0]
+                        album.add(found)
+                    except InvalidPuzzle as error:
+                        complain(error)
+    except OutputError as error:
+        raise Failure(Code.UNWRITABLE, str(error)) from error
+
+
+def _keep_in(folder: Folder, path: Path, data: bytes) -> None:
+    """Write a file into a folder that is open. Errors: Failure; OutputError."""
+    with writing(path), folder.replacing(path.name, sync=False) as file:
+        file.write(data)
 
 
 def _answers_of(out: Path) -> Iterator[tuple[tuple[str, int], tuple[str, str]]]:
     """((source, index), (answer, second answer)) of each row of a run."""
-    import pyarrow.parquet as pq
+    from ..report.parts import batches
 
     names = ["source", "index", "answer", "second_answer"]
-    for part in sorted((out / "rows").glob("*.parquet")):
-        for batch in pq.ParquetFile(part).iter_batches(columns=names):
-            for source, index, *texts in zip(*(batch.column(name).to_pylist() for name in names), strict=True):
-                yield (source, index), tuple(texts)
+    for batch in batches(out, names):
+        for source, index, *texts in zip(*(batch.column(name).to_pylist() for name in names), strict=True):
+            yield (source, index), tuple(texts)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .common import complain
 from .exits import Code, Failure, writing
 from .run import show
 
@@ -60,7 +61,7 @@ def report(
     pnono report runs/first --format json --top 100
     pnono report runs/first --rows jsonl
     """
-    with results_at_hand():
+    with results_at_hand(out):
         from ..report.parquet import export, read_facts
 
         read_facts(out)
@@ -82,11 +83,15 @@ def write_page(path: Path, text: str) -> None:
 
 
 @contextmanager
-def results_at_hand() -> Iterator[None]:
-    """What is wrong with a folder of results ends the command with one line."""
+def results_at_hand(*runs: Path) -> Iterator[None]:
+    """What is wrong with a folder of results ends the command with one line; what is not counted there gets one."""
     from ..report.parquet import OutputError
+    from ..report.parts import strays
 
     try:
+        for run in runs:
+            for word in strays(run):
+                complain(word)
         yield
     except OutputError as error:
         raise Failure(Code.UNWRITABLE if error.writing else Code.INVALID, str(error)) from error

@@ -338,7 +338,8 @@ def _record(options: Options) -> tuple[int, Summary]:
     from ..engine.local import Crew
     from ..engine.work import RejectedAnswer, Work
     from ..report.compact import upkeep
-    from ..report.parquet import Keys, OutputError, Writer
+    from ..report.parquet import Keys, OutputError, Writer, mend
+    from ..report.parts import strays
     from ..report.progress import Progress
     from ..report.summary import Summary
 
@@ -353,6 +354,8 @@ def _record(options: Options) -> tuple[int, Summary]:
     crew.hosts[platform.node()] = here()
     try:
         if options.resume:
+            for word in (*mend(options.out), *strays(options.out)):
+                complain(word)
             upkeep(options.out)
         with (
             Signals(crew) as signals,

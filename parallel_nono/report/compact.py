@@ -11,14 +11,14 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-import shutil
+import secrets
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -26,27 +26,33 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..attempt import COLUMNS, schema
+from ..engine.folder import Folder, OutputError, to_disk
+from ..engine.parts import Digested
 from .parquet import (
-    COMPACTED,
-    FACTS_KEY,
-    HOSTS_KEY,
     ROW_GROUP,
-    SESSIONS_KEY,
+    SCRATCH,
     WRITING,
     Lock,
-    OutputError,
-    folder_to_disk,
-    has_every_column,
     hashed,
     host_name,
     hosts,
     json_text,
-    parts,
+    put_aside,
     read_facts,
-    read_part,
     sessions,
     sweep,
-    to_disk,
+)
+from .parts import (
+    COMPACTED,
+    FACTS_KEY,
+    HOSTS_KEY,
+    SESSIONS_KEY,
+    is_current,
+    look,
+    opened,
+    part_name,
+    parts,
+    read_part,
 )
 
 FILE_ROWS, FILE_BYTES = 5_000_000, 512 << 20
@@ -76,13 +82,13 @@ def compact(out: Path) -> Compacted:
 
     Errors   OutputError: no results, a damaged part, a run under way, no room; the parts are then as they were.
     """
-    read_facts(out)  # says so if these are no results
     try:
+        read_facts(out)  # says so if these are no results, or damaged ones
         with Lock(out):
             sweep(out)
             return _compact(out)
-    except pa.ArrowException as error:
-        raise OutputError(f"{out}: can't be compacted, a part is damaged: {error}") from error
+    except OutputError as error:
+        raise OutputError(f"{out}: can't be compacted: {error}", writing=error.writing) from error
     except OSError as error:
         raise OutputError(
             f"{out}: can't be compacted: {error.strerror or error}; its parts are as they were", writing=True
@@ -95,63 +101,88 @@ def upkeep(out: Path) -> None:
     Errors   OutputError as `compact`.
     """
     found = list(parts(out))
-    if len(found) > PARTS or not all(map(has_every_column, found)):
+    if len(found) > PARTS or not all(is_current(out, part) for part in found):
         compact(out)
 
 
 def _compact(out: Path) -> Compacted:
-    old = list(parts(out))
-    n_rows, size = sum(pq.read_metadata(part).num_rows for part in old), _size(old)
+    old, strays = look(out)
+    n_rows, size = sum(_n_rows(out, part) for part in old), _size(old)
     if not needs_compaction(out):
         return Compacted(False, len(old), len(old), size, size, n_rows)
-    folder = out / COMPACTED
-    folder.mkdir(parents=True)
-    try:
-        metadata = {
-            FACTS_KEY: json_text(read_facts(out)),
-            SESSIONS_KEY: json_text(sessions(out)),
-            HOSTS_KEY: json_text(hosts(out)),
-        }
-        before, after = Content(), Content()
-        with Files(folder, schema(metadata)) as files:
-            for batch in _rows(old):
-                for host, rows in by_host(batch):
-                    before.add(host, rows)
-                    files.write(host, rows)
-            if not n_rows:
-                files.write("none", pa.RecordBatch.from_pylist([], schema()))
-        new = sorted(folder.iterdir())
-        for batch in _rows(new):
+    with Folder(out) as root, root.sub(SCRATCH, make=True) as scratch:
+        if strays:
+            put_aside(out, root, strays)
+        try:
+            with scratch.sub(COMPACTED[-1], make=True) as folder:
+                new = _written(out, old, n_rows, folder)
+                before, after = _content(out, old), _content(out, new)
+                if before.digests() != after.digests():
+                    raise OutputError(
+                        f"{out}: what was written does not read back as it was; its parts are as they were"
+                    )
+                folder_to_disk(folder)
+            _exchange(scratch, COMPACTED[-1], root, "rows")
+            folder_to_disk(root)
+            return Compacted(True, len(old), len(new), size, _size(parts(out)), n_rows)
+        finally:
+            if root.kind("rows"):
+                root.remove_tree(SCRATCH)
+
+
+def _written(out: Path, old: list[Path], n_rows: int, folder: Folder) -> list[Path]:
+    """The rows of these parts as new ones in a folder."""
+    metadata = {
+        FACTS_KEY: json_text(read_facts(out)),
+        SESSIONS_KEY: json_text(sessions(out)),
+        HOSTS_KEY: json_text(hosts(out)),
+    }
+    with Files(folder, schema(metadata)) as files:
+        for batch in _rows(out, old):
             for host, rows in by_host(batch):
-                after.add(host, rows)
-        if before.digests() != after.digests():
-            raise OutputError(f"{out}: what was written does not read back as it was; its parts are as they were")
-        folder_to_disk(folder)
-        _exchange(folder, out / "rows")
-        folder_to_disk(out)
-        return Compacted(True, len(old), len(new), size, _size(parts(out)), n_rows)
-    finally:
-        if (out / "rows").exists():
-            shutil.rmtree(out / ".tmp", ignore_errors=True)
+                files.write(host, rows)
+        if not n_rows:
+            files.write("none", pa.RecordBatch.from_pylist([], schema()))
+    return [folder.path / name for name in folder.names()]
+
+
+def _content(out: Path, paths: list[Path]) -> Content:
+    content = Content()
+    for batch in _rows(out, paths):
+        for host, rows in by_host(batch):
+            content.add(host, rows)
+    return content
+
+
+def folder_to_disk(folder: Folder) -> None:
+    folder.sync()
 
 
 def needs_compaction(out: Path) -> bool:
     """Whether there are more files than hosts need, files with rows of several hosts, or files of an older version."""
     unfilled = Counter[str]()
     for part in parts(out):
-        names = set(
-            pq.read_table(part, columns=["host"], partitioning=None).column("host").cast(pa.string()).to_pylist()
-        )
-        if len(names) > 1 or not has_every_column(part):
+        if not is_current(out, part):
             return True
-        if part.stat().st_size < FILE_BYTES and pq.read_metadata(part).num_rows < FILE_ROWS:
+        with opened(out, part) as file:
+            names = set(file.read(["host"]).column("host").cast(pa.string()).to_pylist())
+            n_rows = file.metadata.num_rows
+        if len(names) > 1:
+            return True
+        if part.stat().st_size < FILE_BYTES and n_rows < FILE_ROWS:
             unfilled.update(names)
     return max(unfilled.values(), default=0) > 1
 
 
-def _rows(paths: Iterable[Path]) -> Iterator[pa.RecordBatch]:
+def _n_rows(out: Path, part: Path) -> int:
+    with opened(out, part) as file:
+        n: int = file.metadata.num_rows
+    return n
+
+
+def _rows(out: Path, paths: Iterable[Path]) -> Iterator[pa.RecordBatch]:
     for path in paths:
-        yield from read_part(path)
+        yield from read_part(out, path)
 
 
 def _size(paths: Iterable[Path]) -> int:
@@ -205,17 +236,26 @@ def _bytes_of(column: pa.Array) -> Iterator[Any]:
         yield np.ascontiguousarray(column.view(pa.int64() if column.type.bit_width == 64 else pa.int32()).to_numpy())
 
 
+class Open:
+    """A file that is being written, under a name that it has until it is whole."""
+
+    def __init__(self, folder: Folder, schema: pa.Schema, number: int) -> None:
+        self.name, self.number, self.n_rows = secrets.token_hex(8), number, 0
+        self.file = folder.writer(self.name)
+        self.digested = Digested(self.file)
+        self.writer = pq.ParquetWriter(self.digested, schema, **WRITING)
+
+
 class Files:
     """Files of one host each in a folder, with row groups as large as they should be.
 
     schema  of the rows; its metadata go into every file.
     """
 
-    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+    def __init__(self, folder: Folder, schema: pa.Schema) -> None:
         self._folder, self._schema = folder, schema
         self._waiting: dict[str, list[pa.RecordBatch]] = {}
-        self._open: dict[str, tuple[IO[bytes], pq.ParquetWriter]] = {}
-        self._n_rows = Counter[str]()
+        self._open: dict[str, Open] = {}
         self._n_files = 0
 
     def write(self, host: str, rows: pa.RecordBatch) -> None:
@@ -228,21 +268,20 @@ class Files:
     def _row_group(self, host: str) -> None:
         table = pa.Table.from_batches(self._waiting.pop(host)).unify_dictionaries().cast(self._schema)
         if host not in self._open:
-            file: IO[bytes] = open(self._folder / f"part-{host_name(host)}-{self._n_files:05}.parquet", "wb")  # noqa: SIM115
-            self._open[host] = file, pq.ParquetWriter(file, self._schema, **WRITING)
+            self._open[host] = Open(self._folder, self._schema, self._n_files)
             self._n_files += 1
-        file, writer = self._open[host]
-        writer.write_table(table, row_group_size=max(1, table.num_rows))
-        self._n_rows[host] += table.num_rows
-        if self._n_rows[host] >= FILE_ROWS or file.tell() >= FILE_BYTES:
+        one = self._open[host]
+        one.writer.write_table(table, row_group_size=max(1, table.num_rows))
+        one.n_rows += table.num_rows
+        if one.n_rows >= FILE_ROWS or one.digested.tell() >= FILE_BYTES:
             self._close(host)
 
     def _close(self, host: str) -> None:
-        file, writer = self._open[host]
-        writer.close()
-        to_disk(file)
-        file.close()
-        del self._open[host], self._n_rows[host]
+        one = self._open.pop(host)
+        one.writer.close()
+        to_disk(one.file)
+        one.file.close()
+        self._folder.move(one.name, self._folder, part_name(host_name(host), one.number, one.digested.digest()))
 
     def __enter__(self) -> Self:
         return self
@@ -256,36 +295,35 @@ class Files:
                 for host in list(self._open):
                     self._close(host)
         finally:
-            for file, writer in self._open.values():
+            for one in self._open.values():
                 with suppress(OSError, pa.ArrowException):
-                    writer.close()
+                    one.writer.close()
                 with suppress(OSError):
-                    file.close()
+                    one.file.close()
 
 
 def _bytes_of_batches(batches: list[pa.RecordBatch]) -> int:
     return sum(batch.nbytes for batch in batches)
 
 
-def _exchange(new: Path, old: Path) -> None:
+def _exchange(at: Folder, new: str, to: Folder, old: str) -> None:
     """Let two folders change places: in one step if the system can, else one after the other."""
-    if _exchanged(new, old):
+    if _exchanged(at, new, to, old):
         return
-    aside = new.with_name("replaced")
-    os.rename(old, aside)
-    os.rename(new, old)
+    to.move(old, at, "replaced")
+    at.move(new, to, old)
 
 
-AT_FDCWD, RENAME_EXCHANGE = -100, 2
+RENAME_EXCHANGE = 2
 
 
-def _exchanged(one: Path, other: Path) -> bool:
+def _exchanged(at: Folder, one: str, to: Folder, other: str) -> bool:
     """Linux's renameat2; False where the system or the file system does not have it."""
-    if sys.platform != "linux":
+    if sys.platform != "linux" or at.handle is None or to.handle is None:
         return False
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except AttributeError:  # an old C library
         return False
     rename.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
-    return rename(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE) == 0
+    return rename(at.handle, os.fsencode(one), to.handle, os.fsencode(other), RENAME_EXCHANGE) == 0

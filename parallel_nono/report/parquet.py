@@ -1,9 +1,10 @@
 """Rows on disk: closed Parquet parts, run facts beside them, and the keys of what is already done.
 
-    OUT/rows/part-HOST-00000.parquet   only closed parts ever appear here
+    OUT/rows/part-HOST-00000-DIGEST.parquet  only closed parts ever appear here (see `parts`)
     OUT/run.json                       the run facts, which are in the metadata of every part too
     OUT/.tmp/                          parts while they are written; swept when a run starts or ends
     OUT/.lock                          who holds a lock on it may write; there only while somebody does
+    OUT/aside/                         what was found among the parts and is none, or is damaged
     OUT/rejected-N.parquet             a puzzle whose answer the checker rejected (a packed set of one)
 
 A part is closed every `PART_ROWS` rows, `PART_BYTES` bytes or `PART_S` seconds, so that is the most a crash can cost.
@@ -15,8 +16,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-from collections.abc import Iterable, Iterator
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any, Self
@@ -25,9 +27,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..attempt import COLUMNS, SCHEMA_VERSION, schema
-from ..engine.parts import Parts, invited, part_of
+from ..attempt import COLUMNS, schema
+from ..engine.folder import Folder, OutputError
+from ..engine.parts import Parts, invited, part_of, write_parquet
 from ..engine.trust import stolen_s
+from .parts import (
+    COMPACTED,
+    FACTS,
+    FACTS_KEY,
+    HOSTS_KEY,
+    SESSION_KEY,
+    all_told,
+    batches,
+    damaged,
+    number_of,
+    opened_rows,
+    part_name,
+    parts,
+    written_facts,
+)
+
+__all__ = ["Keys", "Lock", "OutputError", "Writer", "batches", "export", "hosts", "parts", "read_facts", "sessions"]
 
 PART_ROWS, PART_BYTES, PART_S = 50_000, 1 << 26, 10.0
 RISING = ("index", "started", "clock_us")
@@ -39,6 +59,7 @@ REPEATED = [name for name in REPEATED if name not in ("name", "digest", "answer"
 ROW_GROUP = 100_000
 WRITING = {
     "compression": "zstd",
+    "write_page_checksum": True,
     "compression_level": 1,
     "use_dictionary": REPEATED,
     "column_encoding": dict.fromkeys(RISING, "DELTA_BINARY_PACKED"),
@@ -46,21 +67,8 @@ WRITING = {
     "write_statistics": [name for name in COLUMNS if name not in ("answer", "second_answer")],
 }
 
-FACTS_KEY, SESSION_KEY, HOSTS_KEY = "pnono.run", "pnono.session", "pnono.hosts"
-SESSIONS_KEY = "pnono.sessions"
-"""In a compacted file: those of all parts that it was made of."""
 
-
-READABLE = tuple(map(str, range(1, SCHEMA_VERSION + 1)))
-"""Versions of the schema that are understood."""
-
-
-class OutputError(Exception):
-    """The folder of results can't be used; one sentence says why. `writing` is True when the disk is at fault."""
-
-    def __init__(self, message: str, *, writing: bool = False) -> None:
-        super().__init__(message)
-        self.writing = writing
+LOCK = ".lock"
 
 
 class Lock:
@@ -70,20 +78,31 @@ class Lock:
     """
 
     def __init__(self, out: Path) -> None:
-        self._path = out / ".lock"
+        self._folder = Folder(out)
+        try:
+            self._file = self._taken()
+        except BaseException:
+            self._folder.close()
+            raise
+
+    def _taken(self) -> IO[bytes]:
         while True:
-            self._file = open(self._path, "wb")  # noqa: SIM115 - open as long as the lock holds
-            if not _locked(self._file):
-                self._file.close()
-                message = f"{out}: another pnono is writing there; wait for its end, or name another folder"
+            file = self._folder.lockable(LOCK)
+            if not _locked(file):
+                file.close()
+                message = (
+                    f"{self._folder.path}: another pnono is writing there; wait for its end, or name another folder"
+                )
                 raise OutputError(message, writing=True)
-            if self._path.exists() and os.path.samestat(os.fstat(self._file.fileno()), self._path.stat()):
-                return
-            self._file.close()  # its holder has just removed it
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), self._folder.stat(LOCK)):
+                    return file
+            file.close()  # its holder has just removed it
 
     def release(self) -> None:
-        self._path.unlink(missing_ok=True)
+        self._folder.remove(LOCK)
         self._file.close()
+        self._folder.close()
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +138,8 @@ class Writer:
     def __init__(
         self, out: Path, options: dict[str, Any], facts: dict[str, Any], host: str, resume: bool = False
     ) -> None:
-        self.out, self.rows_folder, self._scratch = out, out / "rows", out / ".tmp"
+        self.out = out
+        self._open: list[Folder] = []
         self.options = json.loads(json.dumps(options))
         self.session: dict[str, Any] = {}
         self.hosts: dict[str, dict[str, Any]] = {}
@@ -139,20 +159,31 @@ class Writer:
                 raise OutputError(f"{out}: expected a new or empty folder, found files; resume or name another")
             out.mkdir(parents=True, exist_ok=True)
             self._lock = Lock(out)
+            self._folder = self._kept_open(Folder(out))
             sweep(out)
-            for folder in (self.rows_folder, self._scratch):
-                folder.mkdir(exist_ok=True)
-            self._next = 1 + max((int(p.stem.rsplit("-", 1)[-1]) for p in parts(out)), default=-1)
+            self._rows = self._kept_open(self._folder.sub("rows", make=True))
+            self._scratch = self._kept_open(self._folder.sub(SCRATCH, make=True))
+            self._next = 1 + max(map(number_of, parts(out)), default=-1)
             before: dict[str, Any] = read_facts(out) if resume else {}
             kept: dict[str, Any] = {key: before[key] for key in ("run", "started") if key in before}
             self.facts: dict[str, Any] = {**facts, **kept, "options": self.options}
             self._write_facts()
         except BaseException as error:
-            if self._lock is not None:
-                self._lock.release()
+            self._leave()
             if isinstance(error, OSError):
                 raise self._trouble(error) from error
             raise
+
+    def _kept_open(self, folder: Folder) -> Folder:
+        """Until the end."""
+        self._open.append(folder)
+        return folder
+
+    def _leave(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+        for folder in self._open:
+            folder.close()
 
     def invite(self) -> Parts:
         """For workers that write their rows themselves. `write` then moves their files among the results."""
@@ -161,9 +192,12 @@ class Writer:
         except OSError as error:
             raise self._trouble(error) from error
 
-    def _adopt(self, part: Path, n_rows: int) -> None:
+    def _adopt(self, part: tuple[str, str], n_rows: int) -> None:
+        """Take the file of a worker, `(name, digest)`, among the results."""
+        name, digest = part
         try:
-            os.replace(part, self.rows_folder / f"part-{self._host}-{self._next:05}.parquet")
+            self._scratch.expect(name, "file", writing=True)
+            self._scratch.move(name, self._rows, part_name(self._host, self._next, digest))
         except OSError as error:
             raise self._trouble(error) from error
         self._next += 1
@@ -197,13 +231,11 @@ class Writer:
             metadata[HOSTS_KEY] = json_text(new)
         table = pa.Table.from_batches(self._kept, schema()).unify_dictionaries()
         table = table.replace_schema_metadata(schema(metadata).metadata)
-        name = f"part-{self._host}-{self._next:05}.parquet"
+        unfinished = secrets.token_hex(8)
         try:
-            with open(self._scratch / name, "wb") as file:
-                pq.write_table(table, file, row_group_size=ROW_GROUP, **WRITING)
-                to_disk(file)
-            os.replace(self._scratch / name, self.rows_folder / name)
-            folder_to_disk(self.rows_folder)
+            digest = write_parquet(self._scratch, unfinished, table, {"row_group_size": ROW_GROUP, **WRITING})
+            self._scratch.move(unfinished, self._rows, part_name(self._host, self._next, digest))
+            self._rows.sync()
         except OSError as error:
             raise self._trouble(error) from error
         self._next += 1
@@ -217,13 +249,14 @@ class Writer:
 
     def reject(self, puzzle: pa.RecordBatch) -> Path:
         """Keep a puzzle whose answer was rejected, as a packed set that can be run again."""
-        number = 1 + len(list(self.out.glob("rejected-*.parquet")))
-        path = self.out / f"rejected-{number}.parquet"
+        taken = self._folder.names()
+        name = next(name for n in range(1, len(taken) + 2) if (name := f"rejected-{n}.parquet") not in taken)
         try:
-            pq.write_table(pa.Table.from_batches([puzzle]), path)
+            with self._folder.writer(name) as file:
+                pq.write_table(pa.Table.from_batches([puzzle]), file)
         except OSError as error:
             raise self._trouble(error) from error
-        return path
+        return self.out / name
 
     def __enter__(self) -> Self:
         return self
@@ -236,25 +269,23 @@ class Writer:
                 if self.hosts:
                     self._write_facts()
         finally:
-            shutil.rmtree(self._scratch, ignore_errors=True)
-            if self._lock is not None:
-                self._lock.release()
+            with suppress(OutputError, OSError):
+                self._folder.remove_tree(SCRATCH)
+            self._leave()
 
     def _write_facts(self) -> None:
         """Replace run.json."""
         facts = {**self.facts, "hosts": self.hosts} if self.hosts else self.facts
-        temporary = self._scratch / "run.json"
         try:
-            with open(temporary, "wb") as file:
+            with self._folder.replacing(FACTS, self._scratch) as file:
                 file.write(json.dumps(facts, indent=2, ensure_ascii=False).encode() + b"\n")
-                to_disk(file)
-            os.replace(temporary, self.out / "run.json")
         except OSError as error:
             raise self._trouble(error) from error
 
     def _trouble(self, error: OSError) -> OutputError:
         return OutputError(
-            f"{self.out}: can't write results: {error.strerror or error}; what is in {self.rows_folder} stays readable",
+            f"{self.out}: can't write results: {error.strerror or error}; "
+            f"what is in {self.out / 'rows'} stays readable",
             writing=True,
         )
 
@@ -268,116 +299,100 @@ def json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def to_disk(file: Any) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def folder_to_disk(folder: Path) -> None:
-    """Make a rename last; only systems that can open folders know how."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def parts(out: Path) -> Iterator[Path]:
-    """The closed parts of a folder of results, oldest first."""
-    folder = out / "rows"
-    if not folder.exists():  # a compaction was killed between two renames
-        folder = out / COMPACTED
-    return iter(sorted(folder.glob("part-*.parquet"), key=lambda p: (p.stem.rsplit("-", 1)[-1], p.name)))
-
-
-COMPACTED = ".tmp/compacted"
-"""Where a compaction makes its files; complete as soon as `rows` is gone."""
+SCRATCH, ASIDE = ".tmp", "aside"
 
 
 def sweep(out: Path) -> None:
     """Bring the folder into order after whoever was killed while writing; only who has the lock may."""
-    if (out / COMPACTED).exists() and not (out / "rows").exists():
-        os.rename(out / COMPACTED, out / "rows")
-    shutil.rmtree(out / ".tmp", ignore_errors=True)
+    scratch, compacted = COMPACTED
+    with Folder(out) as root:
+        if not root.expect("rows", "folder", writing=True) and root.expect(scratch, "folder", writing=True):
+            with root.sub(scratch) as folder:
+                if folder.expect(compacted, "folder", writing=True):
+                    folder.move(compacted, root, "rows")
+        root.remove_tree(scratch)
 
 
-def batches(out: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """All rows of a folder of results, a part at a time; columns that an older version did not have are 0 or ""."""
-    for part in parts(out):
-        yield from read_part(part, columns)
+def mend(out: Path) -> list[str]:
+    """Put damaged parts aside, so that their puzzles are solved again; a sentence for each.
+
+    Errors   OutputError: no results, or a run under way.
+    """
+    try:
+        run_facts(out)
+        with Lock(out), Folder(out) as root:
+            sweep(out)
+            found = damaged(out)
+            if not found:
+                return []
+            run_facts(out)
+            put_aside(out, root, [part.name for part in found])
+            where = out / ASIDE
+            return [f"{each}; it is in {where} now, and its puzzles are solved again" for each in found.values()]
+    except OSError as error:
+        raise OutputError(f"{out}: can't be mended: {error.strerror or error}", writing=True) from error
 
 
-def read_part(part: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of one part with the columns of today, a row group at a time."""
-    wanted = columns or list(COLUMNS)
-    with pq.ParquetFile(part) as file:
-        there = set(file.schema_arrow.names)
-        missing = [schema().field(name) for name in wanted if name not in there]
-        for group in range(file.num_row_groups):
-            table = file.read_row_group(group, [name for name in wanted if name in there])
-            for field in missing:
-                table = table.append_column(field, _default(field.type, table.num_rows))
-            yield from table.select(wanted).to_batches()
-
-
-def _default(kind: pa.DataType, n: int) -> pa.Array:
-    """A column that nobody measured."""
-    if pa.types.is_dictionary(kind):
-        return pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), pa.array([""]))
-    zero = pa.scalar("" if pa.types.is_string(kind) else 0)
-    return pa.repeat(zero.cast(kind), n)
-
-
-def has_every_column(part: Path) -> bool:
-    """False for a part that an older version wrote."""
-    return set(COLUMNS) <= set(pq.read_schema(part).names)
+def put_aside(out: Path, root: Folder, names: Iterable[str]) -> None:
+    """Move entries from among the parts into the folder ASIDE, each under a name that is free there."""
+    with opened_rows(out) as rows, root.sub(ASIDE, make=True) as aside:
+        assert rows is not None
+        for name in names:
+            n, free = 0, name
+            while aside.kind(free):
+                n, free = n + 1, f"{name}.{n + 1}"
+            rows.move(name, aside, free)
+        rows.sync()
 
 
 def sessions(out: Path) -> list[dict[str, Any]]:
     """What each start of the run said last, oldest first: seconds, engine, why, skipped."""
     found: dict[str, dict[str, Any]] = {}
-    for metadata in _metadata(out):
-        for session in json.loads(metadata.get(SESSIONS_KEY.encode(), b"[]")):
-            found[session.get("started", "")] = session
-        text = metadata.get(SESSION_KEY.encode())
-        if text:
-            session = json.loads(text)
-            found[session.get("started", "")] = session
+    for told in all_told(out):
+        found |= {session.get("started", ""): session for session in told.sessions}
     return list(found.values())
 
 
 def hosts(out: Path) -> dict[str, dict[str, Any]]:
     """Facts of every machine that worked, by its name: processor, cores, memory, system, versions."""
     found: dict[str, dict[str, Any]] = {}
-    for metadata in _metadata(out):
-        found |= json.loads(metadata.get(HOSTS_KEY.encode(), b"{}"))
+    for told in all_told(out):
+        found |= told.hosts
     return found
 
 
-def _metadata(out: Path) -> Iterator[dict[bytes, bytes]]:
-    return (pq.read_schema(part).metadata or {} for part in parts(out))
-
-
 def read_facts(out: Path) -> dict[str, Any]:
-    """The run facts, from the parts or from run.json. Errors: OutputError if `out` holds no results."""
-    first = next(parts(out), None)
-    try:
-        if first is not None:
-            metadata = pq.read_schema(first).metadata or {}
-            version = metadata.get(b"pnono.schema", b"?").decode()
-            if version not in READABLE:
-                raise OutputError(f"{first}: expected results of version {READABLE[-1]}, found version {version}")
-            facts: dict[str, Any] = json.loads(metadata[FACTS_KEY.encode()])
-        else:
-            facts = json.loads((out / "run.json").read_text(encoding="utf-8"))
-        facts["options"]
-    except pa.ArrowException as error:
-        raise OutputError(f"{first}: expected a part of a run, found a damaged file ({error})") from error
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise OutputError(f"{out}: expected a folder of results (OUT/rows/part-*.parquet), found none") from error
+    """The run facts, from the parts or from run.json.
+
+    Errors   OutputError if `out` holds no results, or a part is damaged, or of another run.
+    """
+    facts = run_facts(out)
+    complaints = list(damaged(out).values())
+    if complaints:
+        more = f" (and {len(complaints) - 1:,} more like that)" if len(complaints) > 1 else ""
+        raise OutputError(complaints[0] + more)
     return facts
+
+
+def run_facts(out: Path) -> dict[str, Any]:
+    """The run facts as the first sound part or run.json tells them, whatever the other parts are like.
+
+    Errors   OutputError if `out` holds no results.
+    """
+    complaint: OutputError | None = None
+    try:
+        for told in all_told(out):
+            return told.facts
+    except OutputError as error:
+        complaint = error
+    try:
+        return written_facts(out)
+    except OutputError as error:
+        raise complaint or error from error
+    except OSError as error:
+        raise complaint or OutputError(
+            f"{out}: expected a folder of results (OUT/rows/part-*.parquet), found none"
+        ) from error
 
 
 def _same_options(old: dict[str, Any], new: dict[str, Any], out: Path) -> None:
@@ -475,19 +490,17 @@ def export(out: Path, form: str) -> Path:
     jsonl  an object a row with the names of the columns.
     Errors OutputError.
     """
-    target, temporary = out / f"rows.{form}", out / f".rows.{form}"
+    name = f"rows.{form}"
     write = {"csv": _csv, "jsonl": _jsonl}[form]
     try:
-        with open(temporary, "wb") as file:
+        with Folder(out) as folder, folder.replacing(name) as file:
             for number, batch in enumerate(batches(out)):
                 write(batch, file, number == 0)
             if not file.tell() and form == "csv":
                 _csv(pa.RecordBatch.from_pylist([], schema=schema()), file, True)
-            to_disk(file)
-        os.replace(temporary, target)
     except OSError as error:
-        raise OutputError(f"{target}: can't be written: {error.strerror or error}", writing=True) from error
-    return target
+        raise OutputError(f"{out / name}: can't be written: {error.strerror or error}", writing=True) from error
+    return out / name
 
 
 def _csv(batch: pa.RecordBatch, file: Any, heading: bool) -> None:

@@ -7,15 +7,16 @@ from elsewhere (`pnono serve`).
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from ..engine.folder import Folder
+from .parquet import SCRATCH
 from .summary import STYLES, Summary, duration
 
 if TYPE_CHECKING:
@@ -89,6 +90,9 @@ class Progress:
         self._seen: list[Seen] = []
 
     def __enter__(self) -> Self:
+        if self._told and self._out:
+            with Folder(self._out) as folder:
+                folder.expect(LIVE_FILE, "file", writing=True)
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live
@@ -108,7 +112,8 @@ class Progress:
         if self._live is not None:
             self._live.stop()
         if self._told and self._out:
-            (self._out / LIVE_FILE).unlink(missing_ok=True)
+            with suppress(OSError), Folder(self._out) as folder:
+                folder.remove(LIVE_FILE)
 
     def show(self, summary: Summary, left: tuple[float, float] | None) -> None:
         """left: about how many puzzles and how many wall seconds are still to do; None where nobody knows."""
@@ -142,10 +147,11 @@ class Progress:
             "left": self._left,
             "workers": [post._asdict() | {"rate": rate} for post, rate in self._seen],
         }
-        temporary = out / f".{LIVE_FILE}"
-        with suppress(OSError):
-            temporary.write_text(json.dumps(word), encoding="utf-8")
-            os.replace(temporary, out / LIVE_FILE)
+        with suppress(OSError), Folder(out) as folder, ExitStack() as stack:
+            # Where whoever is killed leaves it, it is swept.
+            scratch = stack.enter_context(folder.sub(SCRATCH)) if folder.kind(SCRATCH) else None
+            with folder.replacing(LIVE_FILE, scratch, sync=False) as file:
+                file.write(json.dumps(word).encode())
 
     def _line(self) -> str:
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in self._summary.outcomes().items())

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..attempt import OUTCOMES, STAGES, schema
-from .parquet import OutputError, parts, read_facts, sessions
+from ..attempt import OUTCOMES, STAGES
+from .parquet import OutputError, read_facts, sessions
+from .parts import dataset, first_line
 from .rating import POINTS, TECHNIQUE
 
 if TYPE_CHECKING:
@@ -93,21 +94,8 @@ def open_rows(out: Path, name: str = "attempts", to: duckdb.DuckDBPyConnection |
         connection.execute(f"create or replace table {name} as {view()}")
         connection.unregister("rows")
     except (OSError, pa.ArrowException, duckdb.Error) as error:
-        raise OutputError(f"{out / 'rows'}: expected whole Parquet files, found: {_first_line(error)}") from error
+        raise OutputError(f"{out / 'rows'}: expected whole Parquet files, found: {first_line(error)}") from error
     return connection
-
-
-def _first_line(error: BaseException) -> str:
-    """What an error of a library says, without the details that follow."""
-    return str(error).strip().split("\n")[0]
-
-
-def dataset(out: Path) -> Any:
-    """All rows as an Arrow dataset; a column that an older version did not write is null."""
-    from pyarrow import dataset as arrow
-
-    files = [str(path) for path in parts(out)]
-    return arrow.dataset(files, schema=schema(), format="parquet") if files else schema().empty_table()
 
 
 def _connect() -> Any:

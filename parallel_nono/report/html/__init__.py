@@ -17,7 +17,8 @@ import numpy as np
 
 from ... import __version__
 from ...attempt import OUTCOMES, STAGES
-from ..query import UNTRIED, Report, dataset, dicts, open_rows, run_report, view
+from ..parts import dataset
+from ..query import UNTRIED, Report, dicts, open_rows, run_report, view
 from ..summary import duration
 from ..tables import SPENT, Column, tables
 from .pack import KINDS, pack, pictures, steps

@@ -470,6 +470,11 @@ async function listRuns() {
       ...runs.map((run) => {
         const name = text("th", run.name);
         name.scope = "row";
+        if (run.refused) {
+          const refused = text("td", `refused: ${run.refused}`, "bad");
+          refused.colSpan = 4;
+          return tableRow([name, refused]);
+        }
         const look = document.createElement("td");
         const report = text("a", "report");
         report.href = `/runs/${encodeURIComponent(run.name)}/report`;

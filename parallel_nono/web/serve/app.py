@@ -33,8 +33,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
+from ...engine.folder import OutputError
 from ...formats import FORMATS
-from ...report.parquet import OutputError
 from .desk import Bounds, Busy, Desk
 from .guard import COOKIE, LOOPBACK, Guard, cookie_of, same
 from .jobs import PICTURES

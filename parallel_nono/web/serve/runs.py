@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from time import time
 from typing import Any
 
-from ...report.parquet import OutputError, parts, read_facts
+from ...engine.folder import Folder, OutputError
+from ...report import parts as parquet
+from ...report.parquet import SCRATCH, run_facts
 from ...report.progress import LIVE_FILE
 from ...report.summary import COLUMNS, Summary
 
@@ -24,59 +27,68 @@ def run_named(root: Path, name: str) -> Path | None:
     if not name or name.startswith(".") or "/" in name or "\\" in name or "\0" in name:
         return None
     path = root / name
-    if not path.is_dir() or path.resolve().parent != root.resolve():
+    try:
+        return path if path.is_dir() and path.resolve().parent == root.resolve() else None
+    except (OSError, ValueError):  # no name that the system takes
         return None
-    return path
 
 
 def listed(root: Path) -> list[dict[str, Any]]:
-    """The newest runs first: name, started, workers, rows, running."""
-    found = []
-    for path in root.iterdir() if root.is_dir() else ():
-        if run_named(root, path.name) is None or not ((path / "run.json").exists() or (path / "rows").is_dir()):
-            continue
-        try:
-            facts = read_facts(path)
-        except OutputError:  # of another version, or damaged: it is no run that we can show
-            continue
-        found.append((str(facts.get("started", "")), path))
-    found.sort(key=lambda pair: pair[0], reverse=True)
-    return [
-        {"name": path.name, "started": started, "rows": n_rows(path), "running": is_running(path)}
-        for started, path in found[:MOST_LISTED]
+    """The newest runs first: name, started, rows, running; of one that can't be shown `refused`, a sentence."""
+    found = [
+        state(path)
+        for path in (root.iterdir() if root.is_dir() else ())
+        if run_named(root, path.name) is not None and is_run(path)
     ]
+    found.sort(key=lambda run: run["started"], reverse=True)
+    return found[:MOST_LISTED]
+
+
+def is_run(path: Path) -> bool:
+    """Whether it looks like a folder of results."""
+    with suppress(OSError), Folder(path) as folder:
+        return bool(folder.kind(parquet.FACTS) or folder.kind("rows"))
+    return False
+
+
+def state(path: Path) -> dict[str, Any]:
+    """A run in the list."""
+    run = {"name": path.name, "started": "", "rows": 0, "running": False}
+    try:
+        try:
+            facts = parquet.written_facts(path)
+        except OSError:
+            facts = run_facts(path)
+        return run | {"started": facts.get("started", ""), "rows": n_rows(path), "running": is_running(path)}
+    except (OutputError, OSError) as error:
+        return run | {"refused": str(error)}
 
 
 def n_rows(run: Path) -> int:
     """Rows in closed parts."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     total = 0
-    for part in parts(run):
-        try:
-            total += pq.read_metadata(part).num_rows
-        except (OSError, pa.ArrowException):  # a damaged part: the report says so
-            continue
+    for part in parquet.parts(run):
+        with suppress(OutputError, OSError):  # a damaged part: the report says so
+            total += parquet.n_rows(run, part)
     return total
 
 
 def is_running(run: Path) -> bool:
     """Whether somebody writes rows there, as far as the files tell."""
-    scratch = run / ".tmp"
-    if not scratch.is_dir():
-        return False
-    newest = max(path.stat().st_mtime for path in (scratch, run / "rows", run / "run.json") if path.exists())
-    return said(run) is not None or time() - newest < QUIET_S
+    with suppress(OSError), Folder(run) as folder:
+        if folder.kind(SCRATCH) != "folder":
+            return False
+        newest = max(folder.stat(name).st_mtime for name in (SCRATCH, "rows", parquet.FACTS) if folder.kind(name))
+        return said(run) is not None or time() - newest < QUIET_S
+    return False
 
 
 def said(run: Path) -> dict[str, Any] | None:
     """What the run itself says it is at (`pnono run --live`), if that is fresh."""
-    try:
-        word: dict[str, Any] = json.loads((run / LIVE_FILE).read_bytes())
+    with suppress(OSError, OutputError, ValueError, KeyError, TypeError, RecursionError), Folder(run) as folder:
+        word: dict[str, Any] = json.loads(folder.content(LIVE_FILE))
         return word if abs(time() - float(word["at"])) < FRESH_S else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    return None
 
 
 class Follower:
@@ -85,23 +97,20 @@ class Follower:
     def __init__(self, run: Path) -> None:
         self._run = run
         self._seen: set[str] = set()
-        self._summary = Summary(read_facts(run).get("noun", "puzzle"))
+        self._summary = Summary(run_facts(run).get("noun", "puzzle"))
 
     def state(self) -> dict[str, Any]:
         """Counts so far; from the run itself where it tells them, else from closed parts. Errors: OutputError."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         running = is_running(self._run)  # before the parts: the last one is read before we say that it is over
-        for part in parts(self._run):
+        for part in parquet.parts(self._run):
             if part.name in self._seen:
                 continue
             try:
-                table = pq.read_table(part, columns=COLUMNS, partitioning=None)
-            except (OSError, pa.ArrowException) as error:
+                rows = list(parquet.read_part(self._run, part, COLUMNS))
+            except OSError as error:
                 raise OutputError(f"{part}: can't be read: {error}") from error
             self._seen.add(part.name)
-            for batch in table.to_batches():
+            for batch in rows:
                 self._summary.add(batch)
         average, median, most = self._summary.times()
         state = {
