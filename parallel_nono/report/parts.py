@@ -34,7 +34,7 @@ READABLE = tuple(map(str, range(1, SCHEMA_VERSION + 1)))
 
 LATER = (
     *("repeats", "median_s", "least_s", "spread_s", "chunk", "chunk_s", "chunk_cpu_s", "chunk_mib", "preempted"),
-    *("load", "core", "calibration_s", "solver", "clock_us"),
+    *("load", "core", "calibration_s", "solver", "clock_us", "mode"),
 )
 """Columns that a part may lack, since its version did not have them yet."""
 
