@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -20,18 +21,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import strategies
+from console import pnono
 from hypothesis import given, settings
 from oracles import settled_grid
 
 from parallel_nono.attempt import OUTCOMES, Limits
-from parallel_nono.engine import lines
+from parallel_nono.engine import engine, lines
 from parallel_nono.engine.arena import Arena, Desk
+from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.lines import Coordinator
+from parallel_nono.engine.local import Crew
 from parallel_nono.engine.rounds import Rounds
 from parallel_nono.engine.team import Threads
-from parallel_nono.engine.worth import WhenWorthIt
+from parallel_nono.engine.work import Work
+from parallel_nono.engine.worth import WhenWorthIt, with_lines
 from parallel_nono.generate import generate, generate_huge
 from parallel_nono.kernels import lanes as kernels
+from parallel_nono.kinds import kind
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import clues_of, set_of
 from parallel_nono.solve import solve_set
@@ -305,7 +311,7 @@ DRIVER = """
 import json, sys, threading, time
 import numpy as np, psutil, pyarrow.parquet as pq
 from parallel_nono.attempt import Limits
-from parallel_nono.engine import lines
+from parallel_nono.engine import engine, lines
 from parallel_nono.engine.local import Crew
 from parallel_nono.solve import solve_set
 
@@ -444,11 +450,11 @@ def test_a_run_in_lines_mode_has_the_rows_of_any_other(tmp_path: Path) -> None:
         (tmp_path / f"{n}.non").write_text(text_of(generate("blobs", 60, 80, seed=n)))
     (tmp_path / "broken.non").write_text("width 3\nheight x\n")
     found = []
-    for engine, mode in (("local", "puzzles"), ("local", "lines"), ("ray", "lines")):
-        out = tmp_path / f"{engine}-{mode}"
+    for name, mode in (("local", "puzzles"), ("local", "lines"), ("ray", "lines")):
+        out = tmp_path / f"{name}-{mode}"
         command = [Path(sys.executable).with_name("pnono"), "run", str(tmp_path), "--out", out, "--mode", mode]
         process = subprocess.run(
-            [*map(str, command), "--engine", engine, "--workers", "2"], capture_output=True, text=True, timeout=200
+            [*map(str, command), "--engine", name, "--workers", "2"], capture_output=True, text=True, timeout=200
         )
         assert process.returncode == 0, process.stderr
         assert not list(Path("/dev/shm").glob("pnono*"))
@@ -467,6 +473,90 @@ def text_of(puzzle: Puzzle) -> str:
 
 def children(process: psutil.Process) -> list[psutil.Process]:
     return process.children(recursive=True)
+
+
+# What the rows say.
+
+
+def rows_in_lines_mode(workers: int) -> list[dict[str, Any]]:
+    """Rows of three puzzles by threads; what the coordinator spent is the figure to compare with."""
+    batch = set_of([replace(generate("blobs", 90, 90, seed=seed), name=str(seed)) for seed in range(3)])
+    crew = Crew(workers)
+    batches = lines.run(Work(kind("nonogram"), Limits()), Feed(iter([batch]), workers), crew)
+    return [row for rows in batches for row in rows.to_pylist()]
+
+
+def test_cpu_of_a_shared_puzzle_is_that_of_all_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent: list[float] = []
+    land = Coordinator._land
+
+    def landed(self: Coordinator, flight: Any) -> None:
+        land(self, flight)
+        spent.append((self.spent[flight.number].settle + self.spent[flight.number].merge) / 1e9)
+
+    monkeypatch.setattr(Coordinator, "_land", landed)
+    rows = rows_in_lines_mode(2)
+    assert len(rows) == len(spent) == 3
+    for row in rows:
+        assert (row["engine"], row["mode"], row["worker"]) == ("local", "lines", "2 threads")
+        assert min(abs(row["cpu_s"] - each) for each in spent) <= row["solve_s"] - row["line_s"] + 1e-6
+        assert row["cpu_s"] >= min(spent) > 0
+        assert row["chunk_cpu_s"] >= row["cpu_s"] * 0.999
+        assert 0 < row["peak_mib"] < 1e6
+
+
+def test_compiling_and_starting_are_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In lines mode, and where a run turned to it by itself."""
+    compile_lanes = lines.compile_lanes
+
+    def slow() -> None:
+        time.sleep(1.5)
+        compile_lanes()
+
+    monkeypatch.setattr(lines, "compile_lanes", slow)
+    rows = rows_in_lines_mode(2)
+    worth = WhenWorthIt(2, least=1)
+    work_ = with_lines(Work(kind("nonogram"), Limits()), worth)
+    batch = set_of([generate("blobs", 90, 90, seed=9)])
+    batches = engine("local")(work_, Feed(iter([batch]), 1), Crew(1))
+    rows += [row for each in batches for row in each.to_pylist()]
+    assert worth.close(5.0)
+    assert [row["mode"] for row in rows] == ["lines"] * 4
+    assert max(row["solve_s"] for row in rows) < 1.0
+
+
+def test_a_run_that_turns_to_lines_mode_says_so_of_the_puzzles_that_it_did() -> None:
+    worth = WhenWorthIt(2, least=5000)
+    batch = set_of([generate("blobs", size, size, seed=1) for size in (20, 90)])
+    batches = engine("local")(with_lines(Work(kind("nonogram"), Limits()), worth), Feed(iter([batch]), 1), Crew(1))
+    rows = {row["height"]: row for each in batches for row in each.to_pylist()}
+    assert worth.close(5.0)
+    assert {size: row["mode"] for size, row in rows.items()} == {20: "puzzles", 90: "lines"}
+    assert rows[90]["worker"] == "2 threads"
+    assert rows[20]["worker"].endswith(".0")
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_actors_that_start_slowly_cost_no_puzzle_its_time(tmp_path: Path) -> None:
+    (tmp_path / "in.non").write_text(text_of(generate("blobs", 90, 90, seed=1)))
+    began = time.monotonic()
+    pnono("run", "in.non", "--mode", "lines", "--engine", "ray", "--workers", 2, "--out", "out", cwd=tmp_path)
+    took = time.monotonic() - began
+    (row,) = pq.read_table(tmp_path / "out/rows").to_pylist()
+    assert (row["engine"], row["mode"], row["worker"]) == ("ray", "lines", "2 actors")
+    assert row["solve_s"] < took / 2  # Ray and its actors took the most
+    assert row["peak_mib"] > 0
+
+
+def test_an_order_is_not_changed_under_way(tmp_path: Path) -> None:
+    (tmp_path / "in.non").write_text(text_of(generate("blobs", 90, 90, seed=1)))
+    words = ("run", "in.non", "--mode", "lines", "--workers", 2, "--out", "out")
+    pnono(*words, "--order", "rounds", cwd=tmp_path)
+    done = pnono(*words, "--resume", cwd=tmp_path, code=2)
+    assert "order was 'rounds'" in done.stderr
+    facts = json.loads((tmp_path / "out/run.json").read_text())
+    assert facts["options"]["order"] == "rounds"
 
 
 @pytest.mark.ray

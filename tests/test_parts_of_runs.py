@@ -1,4 +1,4 @@
-"""Parts are known by name and digest: what is damaged is named and solved again, what is none is named and not counted."""
+"""Parts are known by name and digest: what is damaged is named and solved again, a stray is named and not counted."""
 
 from __future__ import annotations
 
