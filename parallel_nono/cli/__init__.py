@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
+from ..pictures.door import say
 from ..puzzle import InvalidPuzzle
 from ..start import prepare
 from .check import check
@@ -90,14 +91,12 @@ def _drop_output() -> None:
 
 
 def _say(message: str) -> None:
-    from ..pictures.terminal import printable
-
-    print(f"pnono: {printable(message)}", file=sys.stderr)
+    say(f"pnono: {message}", file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"pnono {__version__}")
+        say(f"pnono {__version__}")
         raise typer.Exit(Code.FINE)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .common import FormatName, Number, complain, puzzles, say
+from ..pictures.door import say
+from .common import FormatName, Number, complain, puzzles
 from .exits import Code, Failure
 
 if TYPE_CHECKING:

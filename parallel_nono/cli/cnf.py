@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..pictures.door import put_bytes, say, show
 from .common import (
     Colours,
     FormatName,
@@ -18,7 +19,6 @@ from .common import (
     complain,
     counted,
     puzzles,
-    say,
     say_if_compiling,
     width,
 )
@@ -160,8 +160,7 @@ def _write(formula: Formula, puzzle: Puzzle, out: str) -> None:
 
     parts = dimacs(formula, f"{_name(puzzle)}, {puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours")
     if out == STDOUT:
-        for part in parts:
-            sys.stdout.buffer.write(part)
+        put_bytes(parts)
         return
     with writing(out), open(out, "wb") as file:
         file.writelines(parts)
@@ -216,9 +215,9 @@ def _show(formula: Formula, puzzle: Puzzle, name: str, excluded: list[Grid], pai
     if complaint is None and grid in excluded:
         complaint = "it is one of those excluded"
     picture = colour_picture if paint else text_picture
-    print(picture(puzzle, grid, width=width()))
+    show(picture(puzzle, grid, width=width()))
     if legend(puzzle):
-        print(legend(puzzle, colour=paint))
+        show(legend(puzzle, colour=paint))
     say(f"{_name(puzzle)}: {f'wrong: {complaint}' if complaint else 'right: every line shows its clue'}")
     return Code.NO if complaint else Code.FINE
 
@@ -227,18 +226,14 @@ def _log(puzzle: Puzzle, seconds: float) -> Code:
     """Hand the plain clauses to CaDiCaL and print what apsnono would, times as the shell's `time` gives them."""
     from ..attempt import Limits
     from ..kernels.plain_cnf import N_KINDS, VARIABLES
-    from ..pictures.terminal import printable
     from ..puzzleset import clues_of, set_of
     from ..solve.plain_cnf import plain_counts, plain_problem
     from ..solve.sat import decide
 
-    print(f"======== {printable(puzzle.source)} ========")
-    print("Start read data.")
-    print(f"{1 + puzzle.height + puzzle.width} lines were read")
+    say(f"======== {puzzle.source} ========", "Start read data.", f"{1 + puzzle.height + puzzle.width} lines were read")
     clues, limits = clues_of(set_of([puzzle])), Limits(seconds, answers=1)
     counts = plain_counts(clues, 0)
-    print("Solver started.")
-    print(f"vars = {counts[VARIABLES]} Clauses = {counts[:N_KINDS].sum()}", flush=True)
+    say("Solver started.", f"vars = {counts[VARIABLES]} Clauses = {counts[:N_KINDS].sum()}", flush=True)
     began = (time.perf_counter(), *_cpu())
     problem = plain_problem(clues, 0, limits)
     if isinstance(problem, int):
@@ -246,11 +241,11 @@ def _log(puzzle: Puzzle, seconds: float) -> Code:
     found = decide(problem, limits, 1, 1, seconds, lambda: False)
     ended = (time.perf_counter(), *_cpu())
     none = found.exhausted and not found.found
-    print("SATISFIABLE" if found.found else "UNSATISFIABLE" if none else "UNKNOWN")
-    print("pnono finished.")
+    say("SATISFIABLE" if found.found else "UNSATISFIABLE" if none else "UNKNOWN")
+    say("pnono finished.")
     for name, first, last in zip(("real", "user", "sys"), began, ended, strict=True):
         minutes, rest = divmod(last - first, 60)
-        print(f"{name}    {minutes:.0f}m{rest:.3f}s")
+        say(f"{name}    {minutes:.0f}m{rest:.3f}s")
     return Code.FINE if found.found else Code.NO if none else Code.UNDECIDED
 
 

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..pictures.door import say
 from .exits import Code, Failure
 
 if TYPE_CHECKING:
@@ -147,13 +148,6 @@ def width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
-def say(message: str, file: TextIO | None = None) -> None:
-    """Print a line that may quote a file: without its control characters."""
-    from ..pictures.terminal import printable
-
-    print(printable(message), file=file or sys.stdout)
-
-
 def counted(n: int, noun: str, plural: str = "s") -> str:
     """`1 puzzle`, `2 puzzles`."""
     return f"{n:,} {noun}{'' if n == 1 else plural}"
@@ -162,7 +156,7 @@ def counted(n: int, noun: str, plural: str = "s") -> str:
 def complain(message: object) -> None:
     """One line on stderr, in order with what stands on stdout."""
     sys.stdout.flush()
-    say(f"pnono: {message}", sys.stderr)
+    say(f"pnono: {message}", file=sys.stderr, flush=True)
 
 
 def say_if_compiling(elsewhere: str | None = None) -> None:

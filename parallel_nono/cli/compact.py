@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .common import counted, say
+from ..pictures.door import say
+from .common import counted
 
 
 def compact(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..pictures.door import say
 from .exits import Code, Failure
 from .report import Format, Html, ReportFormat, print_as, print_text, results_at_hand, write_page
 
@@ -66,7 +67,7 @@ def _published(run: Path, html: Path | None, form: ReportFormat) -> None:
 def _compare(a: Path, b: Path, html: Path | None, form: ReportFormat, least_s: float) -> None:
     from ..report.compare import compare as side_by_side
     from ..report.compare import pairs, tables
-    from .common import counted, say
+    from .common import counted
 
     connection = pairs(a, b)
     found = side_by_side(a, b, least_s, connection)
@@ -82,8 +83,8 @@ def _compare(a: Path, b: Path, html: Path | None, form: ReportFormat, least_s: f
         say(f"B: {b}")
         alone = ", ".join(f"{n:,} only in {run}" for run, n in (("A", found.only_a), ("B", found.only_b)) if n)
         contrary = f", {found.n_contrary:,} contrary to before" if found.n_contrary else ""
-        print(f"{counted(found.n, 'puzzle')} in both{f'; {alone}' if alone else ''}")
-        print(f"{counted(found.n_changes, 'verdict')} changed{contrary}")
+        say(f"{counted(found.n, 'puzzle')} in both{f'; {alone}' if alone else ''}")
+        say(f"{counted(found.n_changes, 'verdict')} changed{contrary}")
         print_text(tables(found))
     else:
         print_as(form, f"{a} and {b}", tables(found), found.as_dict())

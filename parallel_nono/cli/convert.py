@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .common import complain, counted, known_format, patiently, puzzles, say
+from ..pictures.door import put, put_bytes, say
+from .common import complain, counted, known_format, patiently, puzzles
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _put(content: Content, out: str) -> None:
     from ..formats import encoded
 
     if out == STDOUT:
-        typer.echo(content, nl=False)
+        put(content) if isinstance(content, str) else put_bytes([content])
     else:
         save(Path(out), encoded(content))
 

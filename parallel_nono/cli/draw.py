@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .common import FormatName, Number, complain, counted, parse_plan, patiently, puzzles, say, say_if_compiling
+from ..pictures.door import say
+from .common import FormatName, Number, complain, counted, parse_plan, patiently, puzzles, say_if_compiling
 from .convert import file_name, save
 from .exits import Code, Failure, writing
 

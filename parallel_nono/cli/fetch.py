@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .common import complain, counted, say
+from ..pictures.door import say
+from .common import complain, counted
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:

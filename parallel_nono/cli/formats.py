@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typer
+from ..pictures.door import say
 
 
 def formats() -> None:
@@ -26,13 +26,13 @@ def formats() -> None:
     def mark(able: object) -> str:
         return "yes" if able else "-"
 
-    typer.echo(f"{'format':<{wide}} read write colours blots several keeps    endings")
+    say(f"{'format':<{wide}} read write colours blots several keeps    endings")
     for form in forms:
         abilities = f"{mark(form.write):<5} {mark(form.colours):<7} {mark(form.blots):<5} {mark(form.several):<7}"
         keeps = "picture" if form.picture else "clues"
-        typer.echo(f"{form.name:<{wide}} yes  {abilities} {keeps:<8} {' '.join(form.extensions)}")
+        say(f"{form.name:<{wide}} yes  {abilities} {keeps:<8} {' '.join(form.extensions)}")
         about = textwrap.fill(
             form.title, shutil.get_terminal_size().columns, initial_indent=indent, subsequent_indent=indent
         )
-        typer.echo(about)
-    typer.echo("A format that keeps the picture is written from the answer: of the file, or found by solving.")
+        say(about)
+    say("A format that keeps the picture is written from the answer: of the file, or found by solving.")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from .common import Colours, When, coloured, complain, counted, patiently, say, say_if_compiling, width
+from ..pictures.door import say, show
+from .common import Colours, When, coloured, complain, counted, patiently, say_if_compiling, width
 from .convert import STDOUT, write
 from .draw import Album
 from .exits import Code, Failure, writing
@@ -210,7 +211,7 @@ class _Maker:
         if not brief:
             self.show(puzzle, differences(puzzle.goal, others[0][1]) if others else set())
             if puzzle.n_colours > 2:
-                print(legend(puzzle, colour=self.paint), file=self.file)
+                show(legend(puzzle, colour=self.paint), self.file)
         self.say(self.verdict(result, others[0][0] if others else 0))
         code, cells = code_of(result), array_of(puzzle.goal)
         sheet = Sheet(puzzle, cells, array_of(others[0][1]) if others else None)
@@ -270,7 +271,7 @@ class _Maker:
 
         assert puzzle.goal is not None
         picture = colour_picture if self.paint else text_picture
-        print(picture(puzzle, puzzle.goal, width=width(), marks=marks), file=self.file)
+        show(picture(puzzle, puzzle.goal, width=width(), marks=marks), self.file)
 
     def say(self, text: str) -> None:
-        say(text, self.file)
+        say(text, file=self.file)

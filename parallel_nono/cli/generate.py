@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .common import counted, say, settings
+from ..pictures.door import say
+from .common import counted, settings
 from .exits import Code, Failure, writing
 from .kinds import generate_kind
 
@@ -177,9 +178,9 @@ def _list_kinds() -> None:
 
     for name, generator in GENERATORS.items():
         options = ", ".join(f"{option}={value}" for option, value in generator.options.items())
-        typer.echo(f"{name:<15} {generator.title}{f' ({options})' if options else ''}")
+        say(f"{name:<15} {generator.title}{f' ({options})' if options else ''}")
     for name in KINDS:
         kind = bare(name)
         if kind.make:
             options = ", ".join(f"{option}={value}" for option, value in kind.makes.items())
-            typer.echo(f"{name:<15} No nonogram: {kind.noun}s. ({options})")
+            say(f"{name:<15} No nonogram: {kind.noun}s. ({options})")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .common import complain, counted, patiently, say, say_if_compiling, settings
+from ..pictures.door import put, say, say_json
+from .common import complain, counted, patiently, say_if_compiling, settings
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bo
         code = max(code, CODES.get(row["outcome"], Code.UNDECIDED))
         if as_json:
             facts = {name: value for name, value in row.items() if name not in OF_THE_RUN}
-            print(json.dumps(facts, ensure_ascii=False))
+            say_json(facts)
         elif row["outcome"] in ("invalid", "crashed"):
             complain(row["error"])
         else:
             if shown:
-                print()
+                say("")
             for line in _lines(kind, puzzle, row):
                 say(line)
             shown += 1
@@ -113,7 +113,7 @@ def generate_kind(name: str, out: str, seeds: Sequence[int], height: int, width:
     except ValueError as error:
         raise Failure(Code.USAGE, f"{name}: {error}") from error
     if out == "-":
-        sys.stdout.writelines(texts)
+        put("".join(texts))
         return
     with writing(out), Path(out).open("w", encoding="utf-8") as file:
         file.writelines(texts)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..pictures.door import say
 from ..puzzle import BLOT, Block, Clue
 from .common import say_if_compiling
 from .exits import Code, Failure
@@ -55,10 +56,10 @@ def line(
 
     settled = settle(blocks, allowed, n_colours)
     if settled is None:
-        typer.echo(IMPOSSIBLE)
+        say(IMPOSSIBLE)
         raise typer.Exit(Code.NO)
     texts = {cell: _cell_text(cell, coloured, n_colours) for cell in set(settled)}
-    typer.echo("".join(map(texts.__getitem__, settled)))
+    say("".join(map(texts.__getitem__, settled)))
 
 
 def _clue(text: str) -> tuple[Clue, bool]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .common import counted, known_format, patiently, say, say_if_compiling
+from ..pictures.door import say, say_json
+from .common import counted, known_format, patiently, say_if_compiling
 from .exits import Code
 from .packs import sets
 
@@ -106,7 +106,7 @@ def _writer(output: Output) -> Callable[[Finding, Note], None]:
     def write(finding: Finding, note: Note) -> None:
         values = (finding.source, finding.number, finding.name, note.grade.value, note.code, note.text)
         if output is Output.JSON:
-            print(json.dumps(dict(zip(COLUMNS, values, strict=True)), ensure_ascii=False))
+            say_json(dict(zip(COLUMNS, values, strict=True)))
         elif output is Output.CSV:
             _print_csv(values)
         else:

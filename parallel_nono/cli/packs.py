@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .common import FormatName, complain, counted, known_format, puzzles, say
+from ..pictures.door import say
+from .common import FormatName, complain, counted, known_format, puzzles
 from .convert import format_to_write, is_folder, write, write_sets
 from .exits import Code, Failure, writing
 

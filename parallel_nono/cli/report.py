@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..pictures.door import put, rendered, say, say_json
 from .common import complain
 from .exits import Code, Failure, writing
 from .run import show
@@ -79,7 +80,7 @@ def write_page(path: Path, text: str) -> None:
     """Write an HTML page, and say so."""
     with writing(path):
         path.write_text(text, encoding="utf-8")
-    print(f"{path}: {len(text) / 1e6:,.1f} MB")
+    say(f"{path}: {len(text) / 1e6:,.1f} MB")
 
 
 @contextmanager
@@ -115,21 +116,17 @@ def print_as(form: ReportFormat, title: str, found: list[Table], plain: dict[str
     from ..report.tables import as_csv, as_markdown
 
     if form is ReportFormat.JSON:
-        import json
-
-        print(json.dumps(plain, ensure_ascii=False, indent=2))
+        say_json(plain, indent=2)
     else:
-        sys.stdout.write(as_csv(found) if form is ReportFormat.CSV else as_markdown(title, found))
+        put(as_csv(found) if form is ReportFormat.CSV else as_markdown(title, found))
 
 
 def print_text(found: list[Table]) -> None:
     """Tables for a terminal."""
-    from rich.console import Console
-
+    from ..pictures.door import console as opened
     from ..report.tables import print_tables
 
-    console = Console(highlight=False)
+    console = opened()
     with console.capture() as text:  # rich would end the process with a code of its own if the reader goes away
         print_tables(console, found)
-    sys.stdout.write(text.get())
-    sys.stdout.flush()
+    rendered(text.get())

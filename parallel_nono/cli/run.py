@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TextIO
 import typer
 
 from ..attempt import Outcome
+from ..pictures.door import rendered, say
 from .common import (
     Device,
     DeviceName,
@@ -221,12 +222,12 @@ def run(
         if not quiet:
             show(folder, summary, stdout)
         if code:
-            print(f"pnono: interrupted; go on with: {_hint(out)}", file=sys.stderr, flush=True)
+            complain(f"interrupted; go on with: {_hint(out)}")
             raise typer.Exit(code)
         failed = failed or _judged(summary, paths, folder, ours=not contender.definition)
     if len(tried) > 1 and not quiet:
         first, *others = (shlex.quote(str(out / contender.name)) for contender in tried)
-        print("", *(f"  pnono compare {first} {other}" for other in others), sep="\n", file=stdout, flush=True)
+        say("", *(f"  pnono compare {first} {other}" for other in others), file=stdout, flush=True)
     if failed:
         raise typer.Exit(failed)
 
@@ -431,16 +432,14 @@ def _export(out: Path, row_format: str) -> None:
 
 def show(out: Path, summary: Summary, file: TextIO) -> None:
     """Print the summary of the results in `out`."""
-    from rich.console import Console
-
+    from ..pictures.door import console as opened
     from ..report.parquet import read_facts, sessions
     from ..report.summary import render
 
-    console = Console(file=file, highlight=False)
+    console = opened(file)
     with console.capture() as text:  # rich would end the process with a code of its own if the reader goes away
         render(console, summary, sessions(out), read_facts(out), out)
-    file.write(text.get())
-    file.flush()
+    rendered(text.get(), file)
 
 
 def _name(paths: list[str]) -> str:
@@ -477,7 +476,7 @@ class Signals:
     def __exit__(self, *_: object) -> None:
         if self.code and not self._crew.gone:
             # What was done is on disk; a worker that does not hear the stop must not keep us.
-            print("pnono: interrupted; go on with --resume", file=sys.stderr, flush=True)
+            complain("interrupted; go on with --resume")
             self._end()
         for number, handler in self._before.items():
             signal.signal(number, handler)

@@ -12,8 +12,9 @@ from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from ..kernels import when_compiling
+from ..pictures.door import printable
 from ..pictures.film import described
-from ..pictures.terminal import clue_size, colour_picture, printable, text_picture
+from ..pictures.terminal import clue_size, colour_picture, text_picture
 from ..report.summary import duration
 from .common import counted
 from .watch import Showing, sentence

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from ..pictures.door import say
 from .exits import Code, Failure
 
 SHORTEST_TOKEN = 8
@@ -65,8 +66,8 @@ def serve(
     app = application(Server(runs, token, hosts, bounds, cells, size << 20))
     name = socket.gethostname() if address in ("0.0.0.0", "::") else host
     shown = f"[{name}]" if ":" in name else name
-    print(f"http://{shown}:{port}/{f'#token={token}' if token else ''}", flush=True)
-    print("pnono: Ctrl-C ends it", file=sys.stderr, flush=True)
+    say(f"http://{shown}:{port}/{f'#token={token}' if token else ''}", flush=True)
+    say("pnono: Ctrl-C ends it", file=sys.stderr, flush=True)
     config = uvicorn.Config(
         app,
         log_level="error",

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..pictures.door import say_json, show
 from .common import (
     Colours,
     Device,
@@ -146,9 +147,9 @@ def solve(
         result = patiently(solve_one, puzzle, limits, None, lanes)
         code = max(code, code_of(result))
         if json:
-            print(_json(puzzle, result))
+            say_json(_json(puzzle, result))
         else:
-            print("\n" * bool(place) + "\n".join(_lines(puzzle, result, limits, coloured(colour), clues)))
+            show("\n" * bool(place) + "\n".join(_lines(puzzle, result, limits, coloured(colour), clues)))
         if album:
             album.add(sheet_of_result(puzzle, result))
         if file:
@@ -188,7 +189,7 @@ class AnswerFile:
 
     def add(self, puzzle: Puzzle, result: Result) -> None:
         """The answers of one puzzle."""
-        from ..pictures.terminal import printable
+        from ..pictures.door import printable
 
         number = f"exactly {result.n_answers}" if result.exhausted else f"at least {result.n_answers}"
         title = printable(puzzle.name or f"{puzzle.source} #{puzzle.index}")
@@ -214,7 +215,8 @@ def code_of(result: Result) -> Code:
 
 def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: bool) -> list[str]:
     """Title, pictures, legend, verdict, facts."""
-    from ..pictures.terminal import colour_picture, differences, legend, printable, text_picture
+    from ..pictures.door import printable
+    from ..pictures.terminal import colour_picture, differences, legend, text_picture
     from ..report.rating import rate
     from ..report.summary import duration
 
@@ -285,10 +287,8 @@ def verdict(result: Result, limits: Limits, n_differing: int) -> str:
             return f"Timeout: {n_open} open after {limits.seconds:g} s; that proves nothing."
 
 
-def _json(puzzle: Puzzle, result: Result) -> str:
-    """One line with the columns of a run that mean something here, and all answers that were kept."""
-    import json
-
+def _json(puzzle: Puzzle, result: Result) -> dict[str, Any]:
+    """The columns of a run that mean something here, and all answers that were kept."""
     from ..report.rating import rate
 
     rating = rate(result.stage, result.outcome, result.counts)
@@ -309,4 +309,4 @@ def _json(puzzle: Puzzle, result: Result) -> str:
         "common": _text(puzzle, common(result.answers)) if answers else "",
         "warnings": "; ".join(puzzle.warnings),
     }
-    return json.dumps(columns, ensure_ascii=False)
+    return columns

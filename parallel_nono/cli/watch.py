@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..pictures.door import say, show
 from .common import (
     Colours,
     FormatName,
@@ -86,7 +87,7 @@ def watch(
         if screen.failure is not None:
             raise screen.failure
         if screen.result is not None:
-            print(f"{_title(puzzle)}: {sentence(screen.result, limits)}")
+            say(f"{_title(puzzle)}: {sentence(screen.result, limits)}")
     else:
         say_if_compiling()
         _lines(puzzle, limits, by_round, coloured(colour), clues)
@@ -98,7 +99,7 @@ def _is_interactive(source: str) -> bool:
 
 
 def _title(puzzle: Puzzle) -> str:
-    from ..pictures.terminal import printable
+    from ..pictures.door import printable
 
     return printable(puzzle.name or f"{puzzle.source} #{puzzle.index}")
 
@@ -109,12 +110,12 @@ def _lines(puzzle: Puzzle, limits: Limits, by_round: bool, paint: bool, clues: b
     from ..pictures.terminal import colour_picture, text_picture
 
     showing = Showing(puzzle, limits)
-    print(f"{_title(puzzle)}: {puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours", flush=True)
+    say(f"{_title(puzzle)}: {puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours", flush=True)
     film = showing.film
 
     def tell() -> None:
         while taken := film.forward(by_round):
-            print(described(puzzle, taken, counted), flush=True)
+            show(described(puzzle, taken, counted), flush=True)
 
     try:
         patiently(film.wait)
@@ -125,8 +126,8 @@ def _lines(puzzle: Puzzle, limits: Limits, by_round: bool, paint: bool, clues: b
     finally:
         showing.stop()
     picture = colour_picture if paint else text_picture
-    print(picture(puzzle, film.cells.tolist(), width=0, clues=clues))
-    print(sentence(result, limits))
+    show(picture(puzzle, film.cells.tolist(), width=0, clues=clues))
+    say(sentence(result, limits))
 
 
 def sentence(result: Result, limits: Limits) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..pictures.door import say
 from .exits import Code, Failure, writing
 
 web = typer.Typer(rich_markup_mode=None)
@@ -50,4 +51,4 @@ def build(
             sizes = page.write(out)
     except NoModule as error:
         raise Failure(Code.UNAVAILABLE, str(error)) from error
-    typer.echo(f"{len(sizes)} files in {out}, {sum(sizes.values()):,} bytes; the solver: {sizes[page.MODULE]:,}")
+    say(f"{len(sizes)} files in {out}, {sum(sizes.values()):,} bytes; the solver: {sizes[page.MODULE]:,}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..puzzle import InvalidPuzzle, Puzzle
+from .door import printable
 from .lattice import (
     BOLD,
     BOLD_EVERY,
@@ -25,7 +26,6 @@ from .lattice import (
 )
 from .shades import channels, open_shade, text_on
 from .sheets import OPEN, Sheet
-from .terminal import printable
 
 if TYPE_CHECKING:
     from reportlab.pdfgen.canvas import Canvas

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from ..puzzle import InvalidPuzzle, Puzzle
+from .door import printable
 from .lattice import (
     BOLD,
     BOLD_EVERY,
@@ -24,7 +25,6 @@ from .lattice import (
 )
 from .shades import open_shade, text_on
 from .sheets import OPEN, Sheet
-from .terminal import printable
 
 CELL = 20
 """Units to a cell."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from ..puzzle import Block, Clue, Grid, Puzzle, letter
+from .door import printable
 from .shades import blend, channels, open_shade, text_on
 
 CLUE_SHADE = 0x303030
@@ -18,11 +19,6 @@ MOST_NAMES = 40
 """Colours that a legend names."""
 
 RESET = "\x1b[0m"
-
-
-def printable(text: str) -> str:
-    """`text` without control characters: a name in a file can't move the cursor or colour the terminal."""
-    return "".join(char if char.isprintable() else "�" for char in text)
 
 
 def text_picture(

@@ -16,6 +16,8 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ..engine.folder import Folder
+from ..pictures.door import console as opened
+from ..pictures.door import printable, say
 from .parquet import SCRATCH
 from .summary import STYLES, Summary, duration
 
@@ -94,10 +96,9 @@ class Progress:
             with Folder(self._out) as folder:
                 folder.expect(LIVE_FILE, "file", writing=True)
         if not self._quiet and sys.stderr.isatty():
-            from rich.console import Console
             from rich.live import Live
 
-            console = Console(stderr=True, highlight=False)
+            console = opened(sys.stderr)
             self._live = Live(
                 get_renderable=self._screen,
                 console=console,
@@ -127,7 +128,7 @@ class Progress:
                 self._write(self._out)
         if not self._quiet and self._live is None and now - self._said >= LINE_S:
             self._said = now
-            print("\n".join([f"pnono: {self._line()}", *self._lines()]), file=sys.stderr, flush=True)
+            say(f"pnono: {self._line()}", *self._lines(), file=sys.stderr, flush=True)
 
     def _look(self, now: float) -> None:
         assert self._told
@@ -163,14 +164,12 @@ class Progress:
 
     def _lines(self) -> list[str]:
         """What the workers are at, those first that have been at it longest."""
-        from ..pictures.terminal import printable
-
         lines = [
             f"  {post.worker}: {_at(post)}; {post.done:,} done, {rate:,.0f}/s"
             for post, rate in self._longest(MOST_LINES)
         ]
         rest = len(self._seen) - len(lines)
-        return [printable(line) for line in lines] + ([f"  and {rest:,} more workers"] if rest else [])
+        return lines + ([f"  and {rest:,} more workers"] if rest else [])
 
     def _longest(self, most: int) -> list[Seen]:
         """In their order, but if they are too many, those that have been at one thing longest."""
@@ -206,8 +205,6 @@ class Progress:
         """The table of workers, as many as fit."""
         from rich.table import Table
         from rich.text import Text
-
-        from ..pictures.terminal import printable
 
         room = max(1, self._live.console.height - AROUND)
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..attempt import OUTCOMES, STAGES
+from ..pictures.door import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -155,17 +156,14 @@ def render(
     sessions  what each start of the run said last (`parquet.sessions`): seconds, engine, why, skipped.
     facts     the run facts; only the name is shown.
     """
-    from rich.markup import escape
     from rich.table import Table
     from rich.text import Text
-
-    from ..pictures.terminal import printable
 
     seconds = sum(session.get("seconds", 0.0) for session in sessions)
     rate = f"  ({summary.n_rows / seconds:,.0f} {summary.noun}s/s)" if seconds > 0 and summary.n_rows else ""
     console.print()
-    title = f"[bold]{escape(facts.get('run', ''))}[/bold]  {_plural(summary.n_rows, summary.noun)}"
-    console.print(f"{title} in {duration(seconds)}{rate}", highlight=False)
+    found = f"  {_plural(summary.n_rows, summary.noun)} in {duration(seconds)}{rate}"
+    console.print(Text.assemble((printable(facts.get("run", "")), "bold"), found))
     console.print()
     if summary.n_rows:
         console.print(_outcome_table(summary))
@@ -186,14 +184,16 @@ def render(
         table.add_column("stage", no_wrap=True)
         for row in summary.heaviest:
             colours = f" {row['n_colours']}c" if row["n_colours"] > 2 else ""
-            outcome = Text(row["outcome"], STYLES.get(row["outcome"], ""))
+            outcome = Text(printable(row["outcome"]), STYLES.get(row["outcome"], ""))
             size = f"{row['width']}x{row['height']}{colours}" if row["width"] else ""
-            table.add_row(duration(row["work_s"]), Text(printable(title_of(row))), size, outcome, row["stage"])
+            table.add_row(
+                duration(row["work_s"]), Text(printable(title_of(row))), size, outcome, Text(printable(row["stage"]))
+            )
         console.print(table)
         console.print()
     for line in _notes(summary, sessions):
-        console.print(f"  {escape(printable(line))}", highlight=False, soft_wrap=True)
-    console.print(f"  results      {escape(str(out / 'rows'))}/*.parquet", highlight=False, soft_wrap=True)
+        console.print(Text(f"  {printable(line)}"), soft_wrap=True)
+    console.print(Text(f"  results      {printable(str(out / 'rows'))}/*.parquet"), soft_wrap=True)
 
 
 def _outcome_table(summary: Summary) -> Any:
@@ -207,7 +207,7 @@ def _outcome_table(summary: Summary) -> Any:
     table.add_column(f"{summary.noun}s", justify="right")
     table.add_column("", justify="right")
     for stage in stages:
-        table.add_column(stage or "-", justify="right")
+        table.add_column(Text(printable(stage) or "-"), justify="right")
     for outcome, n in summary.outcomes().items():
         cells = (summary.decided[outcome, stage] for stage in stages)
         table.add_row(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..attempt import STAGES
+from ..pictures.door import printable
 from .query import WHERE_TIME_GOES, Report
 from .summary import duration, title_of
 
@@ -229,8 +230,6 @@ def print_tables(console: Console, found: Iterable[Table]) -> None:
 
 def _fitted(table: Table, width: int) -> tuple[list[str], list[list[str]]]:
     """Headings and cells as text; if they need more than `width` characters, the longest texts are cropped."""
-    from ..pictures.terminal import printable
-
     heads = [SHORT.get(column.name, column.name) for column in table.columns]
     rows = [[printable(c.show(value)) for c, value in zip(table.columns, row, strict=True)] for row in table.rows]
     widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows, strict=True)]
