@@ -54,6 +54,7 @@ CALLERS = {
     "cli/serve.py": "listens, on loopback unless told otherwise",
     "web/serve/app.py": "the same",
     "web/serve/desk.py": "the same",
+    "web/serve/patience.py": "the same",
 }
 """Who may use the network."""
 

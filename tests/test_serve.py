@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import json
 import os
@@ -20,6 +21,7 @@ from typing import Any
 
 import psutil
 import pytest
+from rows import folder_of, row
 
 from parallel_nono import solve
 from parallel_nono.attempt import Outcome
@@ -31,6 +33,7 @@ from parallel_nono.web.serve import jobs
 from parallel_nono.web.serve.app import Server, application
 from parallel_nono.web.serve.desk import Bounds, Busy, Desk
 from parallel_nono.web.serve.guard import HEADERS, LOOPBACK
+from parallel_nono.web.serve.patience import A_CLIENT, SILENT_S, configuration, patient
 
 httpx = pytest.importorskip("httpx", reason="needs httpx (pip install -e '.[test]')")
 
@@ -69,7 +72,15 @@ class Asker:
         return self.request("POST", path, **more)
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "", "[::1", "[evil]"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "", "[::1", "[evil]", "evil@127.0.0.1"),
+        *("evil.example@localhost", "user:password@localhost", "localhost:1:80", "localhost:", "localhost:a"),
+        *("localhost/", "localhost#", "localhost?", "localhost\\", " localhost", "[localhost]", "localhost:123456"),
+        *("[::1]x", "[::1]:1:2", "localhost,evil.example", "a" * 5000),
+    ],
+)
 def test_a_name_that_only_points_here_is_refused(tmp_path: Path, host: str) -> None:
     answer = Asker(tmp_path).get("/api/runs", headers={"host": host})
     assert answer.status_code == 421
@@ -171,6 +182,71 @@ def test_runs_are_right_below_the_root(tmp_path: Path, name: str) -> None:
     assert [run["name"] for run in asker.get("/api/runs").json()["runs"]] == ["fine"]
     assert asker.get(f"/api/runs/{name}/live").status_code == 404
     assert asker.get(f"/runs/{name}/report").status_code == 404
+
+
+def test_what_no_system_takes_for_a_name_is_no_run(tmp_path: Path) -> None:
+    asker = Asker(tmp_path)
+    for name in ("a" * 5000, "%ff", "%ed%a0%80", "a%00b"):
+        for path in (f"/runs/{name}/report", f"/api/runs/{name}/live", f"/assets/{name}"):
+            assert asker.get(path).status_code == 404, path
+
+
+HALF = rb'{"puzzle": "\ud800", "to": "\ud800", "show": "\udfff", "token": "\ud800"}'
+
+
+def test_half_a_character_is_refused_everywhere(tmp_path: Path) -> None:
+    asker = Asker(tmp_path)
+    for body in (HALF, rb'{"\ud800": 1}', rb'{"a": [{"b": "\udfff"}]}'):
+        assert asker.post("/api/export", content=body).status_code == 400
+        assert Asker(tmp_path, token=TOKEN).post("/api/login", content=body).status_code == 400
+    assert asker.post('/api/solve?image={"size":"%5Cud800"}', content=HOOK).status_code == 400
+
+
+@pytest.mark.parametrize("entry", ["rows", "run.json", "rows/part-x-00000.parquet"])
+def test_a_run_that_leads_elsewhere_is_shown_as_refused(tmp_path: Path, entry: str) -> None:
+    root = tmp_path / "runs"
+    folder_of(root / "linked", [row()])
+    folder_of(root / "sound", [row()])
+    link = root / "linked" / entry
+    if link.is_dir():
+        shutil.rmtree(link)
+    link.unlink(missing_ok=True)
+    link.symlink_to(next((root / "sound" / entry.split("/")[0]).parent.glob(entry.split("/")[0])))
+    asker = Asker(root)
+    runs = {run["name"]: run for run in asker.get("/api/runs").json()["runs"]}
+    assert runs["sound"]["rows"] == 1
+    if entry != "rows/part-x-00000.parquet":
+        assert "found a link" in runs["linked"]["refused"]
+    assert asker.get("/api/runs/linked/live").status_code in (200, 404)
+    events = events_of("report", b"", run=str(root / "linked"))
+    if entry != "run.json":  # the parts tell the facts
+        assert "found a link" in one(events, "error")["message"]
+
+
+def test_one_client_can_not_ask_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parallel_nono.web.serve.guard.A_CLIENT", 3)
+    app = application(Server(tmp_path))
+
+    async def asked() -> list[int]:
+        hold, codes = asyncio.Event(), []
+
+        async def body() -> AsyncIterator[bytes]:
+            await hold.wait()
+            yield b"x"
+
+        async def post(asker: Any) -> None:
+            codes.append((await asker.post("/api/export", content=body())).status_code)
+
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as asker:
+            tasks = [asyncio.create_task(post(asker)) for _ in range(3)]
+            await asyncio.sleep(0.1)
+            codes.append((await asker.get("/api/runs")).status_code)
+            hold.set()
+            await asyncio.gather(*tasks)
+            codes.append((await asker.get("/api/runs")).status_code)
+        return codes
+
+    assert asyncio.run(asked()) == [429, 400, 400, 400, 200]
 
 
 # How the work is shared out.
@@ -413,7 +489,7 @@ def test_what_can_not_be_saved_is_refused_in_a_sentence(text: str, options: dict
 class Serving:
     """A server in a thread of this process."""
 
-    def __init__(self, runs: Path, token: str = "") -> None:
+    def __init__(self, runs: Path, token: str = "", silent_s: float = SILENT_S) -> None:
         import uvicorn
 
         self.runs = runs
@@ -421,7 +497,8 @@ class Serving:
         self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         bounds = Bounds(workers=2, seconds=20.0, a_client=3)
         app = application(Server(runs, token, bounds=bounds, bytes_in=1 << 20))
-        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+        config = configuration(app)
+        config.http = patient(silent_s)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)
         self._thread.start()
@@ -472,6 +549,48 @@ def test_events_come_as_a_stream_while_the_work_goes_on(serving: Serving) -> Non
     kinds = [kind for kind in kinds if kind not in ("tick", "compiling")]
     assert kinds[:2] == ["started", "puzzle"]
     assert set(kinds[2:]) == {"steps", "verdict"}
+
+
+def is_open(connection: socket.socket) -> bool:
+    """Whether the other side has not closed it."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except ConnectionError:
+        return False
+
+
+def test_silent_connections_keep_nobody_out(serving: Serving) -> None:
+    address = ("127.0.0.1", int(serving.address.rsplit(":", 1)[1]))
+    silent = [socket.create_connection(address) for _ in range(210)]
+    try:
+        for connection in silent[::2]:
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: loc")
+        assert httpx.get(f"{serving.address}/api/runs", timeout=20).status_code == 200
+        assert sum(map(is_open, silent)) <= A_CLIENT
+    finally:
+        for connection in silent:
+            connection.close()
+
+
+def test_a_header_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
+    serving = Serving(tmp_path, silent_s=0.3)
+    try:
+        assert httpx.get(f"{serving.address}/api/runs", timeout=20).status_code == 200
+        address = ("127.0.0.1", int(serving.address.rsplit(":", 1)[1]))
+        request = b"GET /api/runs HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for begin in (b"", b"GET / HTTP/1.1\r\nHost: loc", request, request + b"GET / HT"):
+            with socket.create_connection(address) as connection:
+                connection.sendall(begin)
+                connection.settimeout(20)
+                with contextlib.suppress(ConnectionError):
+                    while connection.recv(1000):
+                        pass
+    finally:
+        serving.close()
 
 
 def test_a_solve_ends_at_once_when_who_asked_goes_away(serving: Serving) -> None:

@@ -60,6 +60,7 @@ def serve(
     from ..web.serve.app import Server, application
     from ..web.serve.desk import Bounds
     from ..web.serve.guard import LOOPBACK
+    from ..web.serve.patience import configuration
 
     bounds = Bounds(workers or max(2, os.cpu_count() or 1), seconds=seconds, memory_mib=memory)
     hosts = (*LOOPBACK, host) if is_own else ()
@@ -68,18 +69,8 @@ def serve(
     shown = f"[{name}]" if ":" in name else name
     say(f"http://{shown}:{port}/{f'#token={token}' if token else ''}", flush=True)
     say("pnono: Ctrl-C ends it", file=sys.stderr, flush=True)
-    config = uvicorn.Config(
-        app,
-        log_level="error",
-        access_log=False,
-        proxy_headers=False,  # who asks is said by the connection, not by the one who asks
-        server_header=False,
-        limit_concurrency=200,
-        timeout_keep_alive=10,
-        timeout_graceful_shutdown=1,
-    )
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(configuration(app)).run(sockets=[listener])
     except KeyboardInterrupt:
         return  # that is how it ends
 

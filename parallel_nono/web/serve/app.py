@@ -168,6 +168,8 @@ class _App:
             number = int(asked.get("number", "1"))
         except (ValueError, RecursionError):
             raise HTTPException(400, "expected a number, and the options of a picture as JSON") from None
+        if not is_text(image):
+            raise HTTPException(400, "expected text, found half of a character (a lone surrogate)")
         header = {
             "job": "solve",
             "name": asked.get("name", "")[:200],
@@ -272,7 +274,18 @@ class _App:
             raise HTTPException(400, "expected a JSON object") from None
         if not isinstance(options, dict):
             raise HTTPException(400, "expected a JSON object")
+        if not is_text(options):
+            raise HTTPException(400, "expected text, found half of a character (a lone surrogate)")
         return options
+
+
+def is_text(value: object) -> bool:
+    """Whether all texts in a value of JSON can be written: each half of a character has its other half."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True
 
 
 class _Stream(StreamingResponse):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
+from collections import Counter
 from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
@@ -46,6 +47,10 @@ OPEN_PATHS = ("/", "/api/login", "/favicon.ico")
 """What anybody may ask for: the page itself holds nothing of anybody. So may everything below `/assets/`."""
 
 
+A_CLIENT = 40
+"""Requests of one client at a time."""
+
+
 class Guard:
     """Wraps the application.
 
@@ -55,18 +60,28 @@ class Guard:
 
     def __init__(self, app: ASGIApp, token: str = "", hosts: Iterable[str] = ()) -> None:
         self._app, self._token, self._hosts = app, token, frozenset(hosts)
+        self._asking: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
+        client = scope["client"][0] if scope.get("client") else ""
         complaint = self._complaint(scope)
+        if not complaint and self._asking[client] >= A_CLIENT:
+            complaint = 429, f"you ask {A_CLIENT} things at a time already"
         if complaint:
             status, message = complaint
             await JSONResponse({"error": message}, status)(scope, receive, self._with_headers(send))
-        else:
+            return
+        self._asking[client] += 1
+        try:
             await self._app(scope, receive, self._with_headers(send))
+        finally:
+            self._asking[client] -= 1
+            if not self._asking[client]:
+                del self._asking[client]
 
     @staticmethod
     def _with_headers(send: Send) -> Send:
@@ -83,7 +98,8 @@ class Guard:
         """(status, message) if the request is refused."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if self._hosts and _name_of(host) not in self._hosts:
+        name = _name_of(host)
+        if not name or (self._hosts and name not in self._hosts):
             return 421, f"this server is not called {host[:100]!r}"
         if headers.get("origin", f"http://{host}") not in (f"http://{host}", f"https://{host}"):
             return 403, "only pages of this server may ask"
@@ -104,19 +120,21 @@ class Guard:
         return morsel is not None and same(morsel.value, cookie_of(self._token))
 
 
+HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::[0-9]{1,5})?")
+"""An address of version 6 or a name, and perhaps a port: nobody's name before it, no second port."""
+
+
 def _name_of(host: str) -> str:
     """The name in a Host header, without the port; "" if it is none."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+    match = HOST.fullmatch(host)
+    return (match[1] or match[2]).lower() if match else ""
 
 
 def same(one: str, other: str) -> bool:
     """Whether two texts are equal; takes as long if they are not."""
-    return hmac.compare_digest(one.encode(), other.encode())
+    return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
 
 
 def cookie_of(token: str) -> str:
     """What the cookie holds for a token: it shows who knows it, and does not give it away."""
-    return hmac.new(token.encode(), b"pnono serve", hashlib.sha256).hexdigest()
+    return hmac.new(token.encode("utf-8", "replace"), b"pnono serve", hashlib.sha256).hexdigest()
