@@ -41,7 +41,7 @@ from parallel_nono.report.parquet import (
     read_facts,
     sessions,
 )
-from parallel_nono.report.parts import is_current
+from parallel_nono.report.parts import FIRST, is_current
 from parallel_nono.report.summary import Summary
 
 ROOT = Path(__file__).parent.parent
@@ -104,6 +104,11 @@ def test_an_old_run_has_the_columns_of_today() -> None:
     assert sum(row["n_lines"] for row in rows) == 11769
     assert len({(row["source"], row["index"]) for row in rows}) == 24
     assert {row["answer"][:10] for row in rows if row["name"] == "sprites 12x12 5"} == {"...aaaaaa."}
+
+
+def test_a_part_has_at_least_the_columns_of_the_first_release() -> None:
+    assert list(FIRST) == pq.read_schema(next(parts(OLD_RUN))).names
+    assert set(FIRST) <= set(COLUMNS)
 
 
 def test_facts_sessions_keys_and_summary_of_an_old_run_are_read() -> None:

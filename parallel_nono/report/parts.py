@@ -32,11 +32,15 @@ SESSIONS_KEY = "pnono.sessions"
 READABLE = tuple(map(str, range(1, SCHEMA_VERSION + 1)))
 """Versions of the schema that are understood."""
 
-LATER = (
-    *("repeats", "median_s", "least_s", "spread_s", "chunk", "chunk_s", "chunk_cpu_s", "chunk_mib", "preempted"),
-    *("load", "core", "calibration_s", "solver", "clock_us", "mode"),
+FIRST = frozenset(
+    (
+        "run kind name source index digest height width n_colours outcome stage witness n_answers exhausted n_open_lines "
+        "n_open n_rounds n_lines n_probes n_branches n_depth n_conflicts read_s pack_s line_s probe_s search_s sat_s "
+        "check_s solve_s queue_s cpu_s peak_mib engine host worker version started answer second_answer metadata "
+        "warnings error"
+    ).split()
 )
-"""Columns that a part may lack, since its version did not have them yet."""
+"""Columns of the first release: all parts have them. Others may be missing where an older version wrote."""
 
 NAME = re.compile(r"part-(?P<host>.+)-(?P<number>[0-9]{5,12})(-(?P<digest>[0-9a-f]{16}))?\.parquet")
 ROWS, FACTS = ("rows",), "run.json"
@@ -182,9 +186,9 @@ def _look_through(part: Path, file: IO[bytes]) -> None:
         found = parquet.schema_arrow
         for field in schema():
             if field.name not in found.names:
-                if field.name in LATER:
-                    continue
-                raise OutputError(f"{part}: expected a part of a run, found one without the column `{field.name}`")
+                if field.name in FIRST:
+                    raise OutputError(f"{part}: expected a part of a run, found one without the column `{field.name}`")
+                continue
             kind = found.field(field.name).type
             if kind != field.type:
                 raise OutputError(f"{part}: expected `{field.name}` as {_short(field.type)}, found {_short(kind)}")
