@@ -455,6 +455,15 @@ def test_answers_that_cannot_be_written_are_one_message(files: Path) -> None:
     assert "such.txt: can't be written: No such file or directory" in ended.err
 
 
+def test_a_timeout_says_the_time_that_it_took_not_the_limit() -> None:
+    from parallel_nono.attempt import Outcome, Result
+    from parallel_nono.cli.solve import verdict
+
+    seconds = {"solve_s": 0.4826}
+    result = Result(Outcome.TIMEOUT, "sat", (), 0, False, ((-1, 0), (0, -1)), "", {}, seconds)
+    assert verdict(result, 0) == "Timeout: 2 cells open after 483 ms; that proves nothing."
+
+
 def test_a_race_of_solvers_has_the_same_verdict(files: Path) -> None:
     plan = files / "at-once.toml"
     plan.write_text("stages = ['line', 'sat']\n")

@@ -159,6 +159,69 @@ def test_a_late_solver_is_ended_and_leaves_no_process_at_work(stubborn: Puzzle) 
     assert not [child for child in children if child.cpu_percent(0.2) > 50]
 
 
+def test_a_question_ends_by_the_clock_of_whoever_asked(stubborn: Puzzle, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after so many seconds from when its process came to read it; and between few conflicts near the end."""
+    monkeypatch.setattr(prover, "LEAST_GRACE_S", 60.0)
+    monkeypatch.setattr(prover, "GRACE_S", 60.0)
+    prover.start(1)
+    question = sat._questions(*parts_of(stubborn), Limits())[0]
+    (process,) = prover._idle.provers
+    for seconds in (0.0, 0.01, 0.3):
+        began = time.monotonic()
+        proof = prover.prove([question], 2, seconds, 4096, lambda: False)
+        assert proof.ending == "late"
+        assert time.monotonic() - began < 20
+    (again,) = prover._idle.provers
+    assert again._process.pid == process._process.pid  # it came back by itself and was not killed
+
+
+def parts_of(puzzle: Puzzle) -> tuple[sat.Problem, np.ndarray, np.ndarray]:
+    """The formula of a puzzle of which nothing is known."""
+    found: list[sat.Problem] = []
+
+    def kept(problem: sat.Problem, *_: Any) -> sat.Decision:
+        found.append(problem)
+        return sat.Decision(np.zeros((0, puzzle.height * puzzle.width), np.uint16), 0, False, "late")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sat, "decide", kept)
+        solve(puzzle, Limits(plan=AT_ONCE))
+    return found[0], found[0].role, found[0].flat
+
+
+def test_the_first_question_of_a_thread_does_not_pay_for_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = prover.Prover.__init__
+
+    def slowly(self: prover.Prover) -> None:
+        time.sleep(3.0)
+        begin(self)
+
+    monkeypatch.setattr(prover.Prover, "__init__", slowly)
+    monkeypatch.setattr(prover, "_idle", prover._Idle())
+    result = solve(SOME, Limits(seconds=2.0, plan=AT_ONCE))
+    assert result.outcome == Outcome.MULTIPLE
+    assert result.seconds["sat_s"] < 2.0
+
+
+def test_no_formula_is_decided_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its making took all of it."""
+    make = sat.problem_of
+
+    def slowly(*words: Any, **named: Any) -> Any:
+        time.sleep(0.2)
+        return make(*words, **named)
+
+    def decided(*_: Any) -> sat.Decision:
+        raise AssertionError("asked though late")
+
+    solve(SOME, Limits(plan=AT_ONCE))  # all is compiled
+    monkeypatch.setattr(sat, "problem_of", slowly)
+    monkeypatch.setattr(sat, "decide", decided)
+    result = solve(SOME, Limits(seconds=0.1, plan=AT_ONCE))
+    assert result.outcome == Outcome.TIMEOUT
+    assert 0.2 <= result.seconds["sat_s"] < 20
+
+
 def test_a_solver_can_be_stopped(stubborn: Puzzle) -> None:
     abort = np.zeros(1, np.int64)
     threading.Timer(0.7, lambda: abort.__setitem__(0, 1)).start()

@@ -231,7 +231,7 @@ class _Maker:
         from ..attempt import Outcome
 
         if result.outcome is not Outcome.MULTIPLE:
-            sentence = verdict(result, self.limits, 0)
+            sentence = verdict(result, 0)
         else:
             sentence = f"Ambiguous: another answer differs in {counted(n_differing, 'cell')}, which are marked."
         counts = ", ".join(counted(result.counts[f"n_{noun}s"], noun) for noun in ("round", "probe"))

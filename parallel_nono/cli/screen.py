@@ -216,7 +216,7 @@ class Watcher(App[None]):
             return ""
         if result is None:
             return "lines and probes are through; the search goes on"
-        return f"{sentence(result, self.showing.limits)} {duration(result.seconds['solve_s'])}"
+        return f"{sentence(result)} {duration(result.seconds['solve_s'])}"
 
     def action_play(self) -> None:
         """Play or pause; at the end, from the beginning."""

@@ -237,7 +237,7 @@ def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: b
     counts = ", ".join(counted(result.counts[f"n_{noun}{ending}"], noun, ending) for noun, ending in COUNTS.items())
     return [
         *lines,
-        verdict(result, limits, len(marks)),
+        verdict(result, len(marks)),
         f"{puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours; stage {result.stage}; "
         f"{duration(result.seconds['solve_s'])}",
         counts,
@@ -262,9 +262,10 @@ def _text(puzzle: Puzzle, grid: Grid) -> str:
     return "/".join("".join("?" if c < 0 else letter(c, puzzle.n_colours) for c in row) for row in grid)
 
 
-def verdict(result: Result, limits: Limits, n_differing: int) -> str:
+def verdict(result: Result, n_differing: int) -> str:
     """The outcome as a sentence."""
     from ..attempt import Outcome
+    from ..report.summary import duration
 
     how = DECIDED_BY[result.stage]
     many = f"{result.n_answers:,}"
@@ -284,7 +285,7 @@ def verdict(result: Result, limits: Limits, n_differing: int) -> str:
             why = f" ({result.witness})" if result.witness else ""
             return f"Stalled: the plan ends with {n_open} open{why}; that proves nothing."
         case _:
-            return f"Timeout: {n_open} open after {limits.seconds:g} s; that proves nothing."
+            return f"Timeout: {n_open} open after {duration(result.seconds['solve_s'])}; that proves nothing."
 
 
 def _json(puzzle: Puzzle, result: Result) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def watch(
         if screen.failure is not None:
             raise screen.failure
         if screen.result is not None:
-            say(f"{_title(puzzle)}: {sentence(screen.result, limits)}")
+            say(f"{_title(puzzle)}: {sentence(screen.result)}")
     else:
         say_if_compiling()
         _lines(puzzle, limits, by_round, coloured(colour), clues)
@@ -127,15 +127,15 @@ def _lines(puzzle: Puzzle, limits: Limits, by_round: bool, paint: bool, clues: b
         showing.stop()
     picture = colour_picture if paint else text_picture
     show(picture(puzzle, film.cells.tolist(), width=0, clues=clues))
-    say(sentence(result, limits))
+    say(sentence(result))
 
 
-def sentence(result: Result, limits: Limits) -> str:
+def sentence(result: Result) -> str:
     """The verdict in words."""
     from ..pictures.terminal import differences
 
     n = len(differences(*result.answers[:2])) if len(result.answers) > 1 else 0
-    return verdict(result, limits, n)
+    return verdict(result, n)
 
 
 class Showing:

@@ -3,11 +3,12 @@
 A SAT solver holds Python's lock while it works, can't be interrupted, and ends its process when memory runs out; here
 that harms nobody. It reads questions from standard input and writes answers to standard output:
 
-question  a line of JSON {"solver", "variables", "cells", "wanted", "seconds", "text"}, then `text` bytes of DIMACS,
+question  a line of JSON {"solver", "variables", "cells", "wanted", "until", "text"}, then `text` bytes of DIMACS,
           `variables` bytes of phases (int8, 1 or -1; all 0: none are given), the variables of `cells` cells (int32),
           and as many bytes of roles.
-answer    frames that begin with a letter: A, the values of those variables as packed bits, for each answer found;
-          E, how it ended (a byte: E exhausted, W as many as wanted, L late) and the conflicts so far (int64).
+answer    frames that begin with a letter: R, once, ready for questions; A, the values of those variables as packed
+          bits, for each answer found; E, how it ended (a byte: E exhausted, W as many as wanted, L late) and the
+          conflicts so far (int64).
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ import numpy as np
 import pysolvers
 from pysat.solvers import Solver
 
-SLICE = 20_000
-"""Conflicts between two looks at the clock. Every look costs the solver some of its rhythm."""
+SLICE, SLICE_S, LEAST_SLICE = 20_000, 1.0, 100
+"""Conflicts between two looks at the clock; fewer once less than SLICE_S seconds are left. Every look costs the solver
+some of its rhythm."""
 
 SMALL = 20_000
 """Formulas of fewer variables do better without chronological backtracking, which is for huge ones, and without
@@ -87,8 +89,8 @@ def conflicts(solver: Any) -> int:
 def decide(solver: Any, until: float) -> bool | None:
     """True, False, or None when it is late."""
     parent = os.getppid()
-    while monotonic() < until and os.getppid() == parent:
-        solver.conf_budget(SLICE)
+    while (left := until - monotonic()) > 0 and os.getppid() == parent:
+        solver.conf_budget(max(LEAST_SLICE, int(SLICE * min(1.0, left / SLICE_S))))
         verdict = solver.solve_limited()
         if verdict is not None:
             return bool(verdict)
@@ -102,7 +104,7 @@ def answer(question: dict[str, Any], source: Any, out: Any) -> None:
     phases = np.frombuffer(source.read(question["variables"]), np.int8)
     cells = np.frombuffer(source.read(4 * n_cells), np.int32)
     roles = np.frombuffer(source.read(n_cells), np.uint8)
-    until = monotonic() + question["seconds"]
+    until = question["until"]
     with Solver(name=name) as solver:
         if name.startswith("cadical") and question["variables"] < SMALL:
             solver.configure({"chrono": 0, "elim": 0})
@@ -132,6 +134,8 @@ def answer(question: dict[str, Any], source: Any, out: Any) -> None:
 def main() -> None:
     """Answer questions until there are no more."""
     source, out = sys.stdin.buffer, sys.stdout.buffer
+    out.write(b"R")
+    out.flush()
     while line := source.readline():
         question = json.loads(line)
         answer(question, source, out)

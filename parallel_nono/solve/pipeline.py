@@ -464,10 +464,11 @@ class _Run:
 
     def hard(self, p: int, scratch: int, words: np.ndarray, wanted: int) -> None:
         """What the kernel left open of a puzzle, to the SAT solver; its planes are in words (see kernels.solve)."""
-        from . import sat
+        from . import prover, sat
 
         out, limits = self.out, self.limits
         sat.compile_first(self.clues, int(p), scratch, words)
+        prover.start(len(limits.plan.solvers))
         began, spent = perf_counter_ns(), int(out.times[p].sum())
         cells = slice(out.starts[p], out.starts[p + 1])
         known = out.cells[0, cells] if out.found[p] else None
@@ -484,6 +485,9 @@ class _Run:
             self.witness[p] = f"the SAT solver needs about {problem} MiB, more than the {limits.memory_mib} it may take"
             return
         left = limits.seconds - (spent + perf_counter_ns() - began) * 1e-9
+        if left <= 0:
+            out.status[p], out.times[p, SAT_NS] = LATE, perf_counter_ns() - began
+            return
         decision = sat.decide(problem, limits, wanted, max(keep, 2), left, lambda: bool(self.stop[0]))
         if len(decision.answers) >= min(int(out.found[p]), 2):  # else those of the search are more
             for place, answer in enumerate(decision.answers[:2]):

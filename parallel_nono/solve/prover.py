@@ -32,14 +32,16 @@ ENTRY = re.compile(rf"({'|'.join(SOLVERS)})(:[0-9]{{1,9}})?(:free)?")
 
 PROGRAM = Path(__file__).with_name("cadical.py")
 
-TICK_S = 0.02
-"""How often a question looks whether it should end."""
+TICK_S, WATCH_S = 0.02, 0.1
+"""How often a question looks whether it should end: at first, and once it has taken long. As often as the latter its
+processes are weighed."""
 
-WATCH_S = 0.1
-"""How often a process is weighed."""
+GRACE_S, LEAST_GRACE_S, GRACE_SHARE = 0.4, 0.05, 0.1
+"""A solver that has not looked at the clock so long after its time was up, or after a share of a short time, is
+killed."""
 
-GRACE_S = 0.4
-"""A solver that has not looked at the clock so long after its time was up is killed."""
+START_S = 30.0
+"""So long a process has to be ready for its first question."""
 
 
 class ProverDied(RuntimeError):
@@ -89,12 +91,16 @@ class Wire:
     frames: SimpleQueue[tuple[Wire, bytes, Any]]
     n_cells: int = 0
     busy: bool = False
+    ready: threading.Event = field(default_factory=threading.Event)
 
     def read(self, pipe: Any) -> None:
         """Runs in a thread of its own until the process is gone."""
         letter = b"?"
         while letter:
             letter, content = pipe.read(1), None
+            if letter == b"R":
+                self.ready.set()
+                continue
             if letter == b"A":
                 packed = pipe.read((self.n_cells + 7) // 8)
                 content = np.unpackbits(np.frombuffer(packed, np.uint8), count=self.n_cells).astype(bool)
@@ -102,6 +108,7 @@ class Wire:
                 content = pipe.read(9)
                 self.busy = False
             self.frames.put((self, letter, content))
+        self.ready.set()  # for what follows: that there is nobody
         pipe.close()
 
 
@@ -126,15 +133,15 @@ class Prover:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, question: Question, wanted: int, seconds: float, frames: SimpleQueue[Any]) -> None:
-        """Hand over a question; what comes back goes to `frames`."""
+    def ask(self, question: Question, wanted: int, until: float, frames: SimpleQueue[Any]) -> None:
+        """Hand over a question, to be answered before `until` by the monotonic clock; the answer goes to `frames`."""
         self.wire.n_cells, self.wire.frames, self.wire.busy = len(question.roles), frames, True
         header = {
             "solver": question.solver,
             "variables": len(question.phases),
             "cells": len(question.roles),
             "wanted": wanted,
-            "seconds": seconds,
+            "until": until,
             "text": len(question.text),
         }
         pipe: Any = self._process.stdin
@@ -183,6 +190,15 @@ class _Idle(threading.local):
 _idle = _Idle()
 
 
+def start(n: int) -> None:
+    """Have n processes ready for the next question of this thread, so that it does not pay for their start."""
+    _idle.provers = [prover for prover in _idle.provers if prover.alive]
+    while len(_idle.provers) < n:
+        _idle.provers.append(Prover())
+    for prover in _idle.provers:
+        prover.wire.ready.wait(START_S)
+
+
 def _prover() -> Prover:
     while _idle.provers:
         prover = _idle.provers.pop()
@@ -202,25 +218,28 @@ def prove(
     """Put the same question in several ways at once; the first to be decided counts, the others are killed.
 
     wanted   answers to stop at.
-    seconds  wall time for all of it; returns at most half a second later.
+    seconds  wall time for all of it; returns soon after, at most GRACE_S later.
     stopped  called now and then: True ends it.
     keep     so many models are kept; None: all.
     Errors   ProverDied if all processes ended by themselves.
     """
     frames: SimpleQueue[tuple[Wire, bytes, Any]] = SimpleQueue()
     began = looked = weighed = monotonic()
+    tick, until = TICK_S, began + seconds
+    grace = min(GRACE_S, LEAST_GRACE_S + GRACE_SHARE * seconds)
     provers = [_prover() for _ in questions]
     proofs = {prover.wire: Proof() for prover in provers}
     done: set[Wire] = set()
     gone: set[Wire] = set()
     for prover, question in zip(provers, questions, strict=True):
-        prover.ask(question, wanted, max(seconds, 0.01), frames)
+        prover.ask(question, wanted, until, frames)
     try:
         while True:
             now = monotonic()
-            if now - looked >= TICK_S:  # also while answers stream in
+            if now - looked >= tick:  # also while answers stream in
                 looked = now
-                ending = "stopped" if stopped() else "late" if now - began > seconds + GRACE_S else ""
+                tick = min(max((now - began) / 10, TICK_S), WATCH_S, max(until + grace - now, TICK_S / 4))
+                ending = "stopped" if stopped() else "late" if now > until + grace else ""
                 if not ending and now - weighed > WATCH_S:
                     weighed = now
                     ending = "memory" if sum(p.mib() for p in provers if p.wire.busy) > memory_mib else ""
@@ -228,7 +247,7 @@ def prove(
                     best = _most(proofs)
                     return Proof(best.models, ending, n_found=best.n_found)
             try:
-                wire, letter, content = frames.get(timeout=TICK_S)
+                wire, letter, content = frames.get(timeout=tick)
             except Empty:
                 continue
             if letter == b"A":
