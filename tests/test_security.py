@@ -39,6 +39,7 @@ EXECUTING = ("eval", "exec", "compile", "__import__", "execfile")
 UNPACKING = ("extractall", "extract", "unpack_archive")
 
 STARTERS = {
+    "engine/environment.py": "engine/probe.py, ours",
     "engine/facts.py": "git, for the commit of a checkout",
     "solve/external.py": "the program that --solver names",
     "solve/prover.py": "a SAT solver of ours",
@@ -51,6 +52,7 @@ STARTERS = {
 CALLERS = {
     "formats/fetch.py": "`pnono fetch`: sites that the user names",
     "engine/environment.py": "the standard output that Ray would spoil; Ray's own sockets",
+    "engine/probe.py": "a cluster that --address names",
     "cli/serve.py": "listens, on loopback unless told otherwise",
     "web/serve/app.py": "the same",
     "web/serve/desk.py": "the same",

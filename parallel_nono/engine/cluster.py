@@ -27,8 +27,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import EngineError
-from .environment import Quiet, connect, first_line, new_folder, sweep, watch_head
+from . import ABANDONED, EngineError
+from .environment import connect, disconnect, first_line, new_folder, sweep, watch_head
 from .feed import Feed, chunk_of, singles
 from .local import Crew, Output, collect, drain, put
 from .posts import Post, post_of
@@ -172,6 +172,7 @@ class Cluster:
             self._start()
             self._serve()
         except BaseException as error:  # whatever it is, the run must hear of it: this thread has no one else to tell
+            self._head_gone |= bool(ABANDONED)  # then there is no Ray to shut down
             if self._optional and not self.is_ready:
                 self._crew.why = f"{self._why}, but Ray did not start: {error}"
             else:
@@ -186,7 +187,7 @@ class Cluster:
         self._folder = new_folder()
         address = self._crew.address
         store = max(STORE_BYTES, STORE_BYTES_A_WORKER * self._crew.workers)
-        self._ray = ray = connect(self._crew, self._folder, store)
+        self._ray = ray = connect(self._crew, self._folder, store, self._head_is_gone)
         head = ray.get_runtime_context().gcs_address
         Thread(target=watch_head, args=(head, self._crew.stop, self._head_is_gone), daemon=True).start()
         options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0}
@@ -207,9 +208,9 @@ class Cluster:
             self.alive = False
             for actor in self._actors:
                 self._kill(actor)
-            ray.shutdown()
         self.alive = False
-        Quiet.remove()
+        if ray is not None:
+            disconnect(ray)
         if self._folder != Path():
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -394,7 +395,7 @@ class Cluster:
             others += self._careful(suspects, actor)
         elif actor.overran:
             seconds = monotonic() - lease.since if page is None else monotonic() - page[SINCE_MS] / 1000
-            why = f"it did not stop after {self._work.limits.seconds:g} s and was killed with its worker"
+            why = f"it did not stop in time and was killed with its worker after {seconds:.3g} s"
             put(self._output, overrun_rows(self._work, suspects, seconds, why, self._place), self._crew.stop)
         else:
             strikes = 1 + (chunk.strikes if good.num_rows == 1 else 0)

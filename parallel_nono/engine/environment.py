@@ -9,19 +9,22 @@ import secrets
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, current_thread
+from queue import Empty, SimpleQueue
+from threading import Event, Thread, current_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
 
 import psutil
 
 from . import ABANDONED, EngineError
+from .divert import divert, when_ending
 
 if TYPE_CHECKING:
     from .local import Crew
@@ -37,6 +40,17 @@ UNWATCHED = {
 """Ray's book-keeping for a dashboard that a run of our own does not have; in every process, every second."""
 
 
+ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):([0-9]{1,5})")
+
+PROBE_S = 12.0
+"""So long a cluster (with auto, all that come into question together) has to answer."""
+
+INIT_S = 90.0
+"""So long Ray has to start, or a cluster that answered has to take us in."""
+
+PROBE = Path(__file__).with_name("probe.py")
+
+
 def prepare(address: str, insecure: bool) -> None:
     """Set the environment that Ray reads while it is imported. Errors: EngineError."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -46,6 +60,9 @@ def prepare(address: str, insecure: bool) -> None:
         if "://" in address:
             why = "found an address of the Ray Client or of a dashboard (run `pnono` in the cluster: `ray job submit`)"
             raise EngineError(f"--address {address}: expected HOST:PORT or auto, {why}")
+        place = ADDRESS.fullmatch(address)
+        if address != "auto" and not (place and 0 < int(place[2]) < 65536):
+            raise EngineError(f"--address {address}: expected HOST:PORT or auto, found no port of 1 to 65535")
         home = Path.home() / ".ray" / "auth_token"
         has_token = any(os.environ.get(name) for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")) or home.is_file()
         if not insecure and not (os.environ.get("RAY_AUTH_MODE") == "token" and has_token):
@@ -125,21 +142,22 @@ def sweep() -> None:
             continue
 
 
-def connect(crew: Crew, folder: Path, store_bytes: int) -> Any:
+def connect(crew: Crew, folder: Path, store_bytes: int, tell: Callable[[EngineError], None] | None = None) -> Any:
     """The module `ray`, connected: to the cluster at `crew.address`, or to a Ray of our own with `crew.workers` places.
 
     folder       where our own Ray and its log live.
     store_bytes  the shared memory of our own Ray.
+    tell         called, by any thread, if Ray goes away later in a way that it can't be used or shut down any more.
     Errors       EngineError, also when `crew.stop` was set meanwhile and Ray did not come up.
     """
     prepare(crew.address, crew.insecure)
+    address = reachable(crew.address, crew.insecure, crew.stop) if crew.address else ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what its own dependencies have to say is not ours to show
         import ray
 
-    Quiet.install(folder / "ray.log")
     options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "configure_logging": True}
-    if not crew.address:
+    if not address:
         options |= {
             "address": "local",
             "num_cpus": crew.workers,
@@ -149,21 +167,146 @@ def connect(crew: Crew, folder: Path, store_bytes: int) -> Any:
             "_temp_dir": str(folder / "r"),
         }
     else:
-        options["address"] = crew.address
+        options["address"] = address
     if "RAY_JOB_CONFIG_JSON_ENV_VAR" not in os.environ:  # else Ray knows the folder of the job, and it is not this one
         # Ray would put the current folder on the path of the workers, and so import a `numpy.py` that lies there.
         options["job_config"] = ray.job_config.JobConfig(_client_job=True)
+    place = f"the cluster at {crew.address}" if crew.address else "a local Ray"
+    # It compiles a function, while Ray starts its processes.
+    Thread(target=divert, args=(ray._raylet.__file__,), name="ray_divert", daemon=True).start()
     for attempts_left in (1, 0):
+        Quiet.install(folder / "ray.log")
+        try:
+            _init(ray, options, place)
+            break
+        except EngineError:
+            Quiet.remove()
+            raise
+        except Exception as error:  # Ray raises many kinds; all mean that it is not there
+            disconnect(ray)
+            if not attempts_left or crew.address or crew.stop.is_set():
+                raise EngineError(f"{place} can't be used: {first_line(error)}") from error
+    when_ending(lambda: _gone(f"{place} is gone: its process on this machine ended", tell))
+    return ray
+
+
+def _init(ray: Any, options: dict[str, Any], place: str) -> None:
+    """`ray.init` in a thread that can be left behind. Errors: EngineError if it did not come back; what Ray raises.
+
+    The thread stays until `disconnect`: processes that Ray starts end with the thread that started them.
+    """
+    outcome: SimpleQueue[BaseException | None] = SimpleQueue()
+    over = Event()
+    _over[:] = [over]
+
+    def start() -> None:
         try:
             with _own_signals():
                 ray.init(**options)
-            break
-        except Exception as error:  # Ray raises many kinds; all mean that it is not there
-            ray.shutdown()
-            if not attempts_left or crew.address or crew.stop.is_set():
-                place = f"the cluster at {crew.address}" if crew.address else "a local Ray"
-                raise EngineError(f"{place} can't be used: {first_line(error)}") from error
-    return ray
+            outcome.put(None)
+            over.wait()
+        except BaseException as error:  # for the thread that waits
+            outcome.put(error)
+
+    when_ending(lambda: outcome.put(EngineError(f"{place} can't be used: its process on this machine ended")))
+    Thread(target=start, name="ray_init", daemon=True).start()
+    try:
+        error = outcome.get(timeout=INIT_S)
+    except Empty:
+        error = EngineError(f"{place} can't be used: it did not take us in within {INIT_S:g} s")
+    if isinstance(error, EngineError):  # the thread is still there, and Ray can't be shut down
+        _gone(str(error), None)
+    if error is not None:
+        raise error
+
+
+_over: list[Event] = []
+
+
+def disconnect(ray: Any) -> None:
+    """Undo `connect`; of a Ray that is gone nothing can be undone."""
+    if ray.is_initialized() and not ABANDONED:
+        ray.shutdown()
+    Quiet.remove()
+    for over in _over:
+        over.set()
+
+
+def _gone(why: str, tell: Callable[[EngineError], None] | None) -> None:
+    """Ray is in a state that only the end of this process can mend."""
+    ABANDONED.append(why)
+    if tell is not None:
+        tell(EngineError(f"{why}; what was done is kept, and --resume goes on with it"))
+
+
+def reachable(address: str, insecure: bool, stop: Event) -> str:
+    """HOST:PORT of a cluster that answers and takes our token. Errors: EngineError.
+
+    address  HOST:PORT; or auto: RAY_ADDRESS, else a cluster that this user or root started on this machine. (Others'
+             are not asked: they would get to see our token.)
+    """
+    until = monotonic() + PROBE_S
+    if address != "auto":
+        fault = _fault(address, insecure, until, stop)
+        if fault:
+            raise EngineError(f"--address {address}: {fault}")
+        return address
+    faults = []
+    for place in _places():
+        fault = _fault(place, insecure, until, stop)
+        if not fault:
+            return place
+        faults.append(f"; {place}: {fault}")
+    raise EngineError(f"--address auto: found no cluster of yours or root's here that takes us in{''.join(faults)}")
+
+
+def _places() -> list[str]:
+    """HOST:PORT of clusters that may be meant by `auto`."""
+    named = os.environ.get("RAY_ADDRESS", "")
+    if ADDRESS.fullmatch(named):
+        return [named]
+    found: list[str] = []
+    for process in psutil.process_iter(["cmdline", "uids"]):
+        words, uids = process.info["cmdline"] or [], process.info["uids"]
+        if not words or Path(words[0]).name != "raylet" or not uids or uids.real not in (0, os.getuid()):
+            continue
+        found += [word.removeprefix("--gcs-address=") for word in words if word.startswith("--gcs-address=")]
+    return [place for place in dict.fromkeys(found) if ADDRESS.fullmatch(place)]
+
+
+def _fault(place: str, insecure: bool, until: float, stop: Event) -> str:
+    """Why the cluster at HOST:PORT can't be used; "" if it can."""
+    openly = {**os.environ, "RAY_AUTH_MODE": "disabled"}
+    for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        openly.pop(name, None)
+    told = _probed(place, openly, until, stop)
+    if told == "open":
+        if insecure:
+            return ""
+        return "it lets everybody in, and whoever reaches it runs code on it; --insecure uses it all the same"
+    if told == "locked":
+        told = _probed(place, dict(os.environ), until, stop)
+        if told == "open":
+            return ""
+        if told == "locked":
+            return "it does not take our token (see RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)"
+    return f"no cluster answers there: {told.removeprefix('mute ')}"
+
+
+def _probed(place: str, environment: dict[str, str], until: float, stop: Event) -> str:
+    """What `probe` says."""
+    command = [sys.executable, "-P", str(PROBE), place]
+    probe = subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    while not stop.is_set() and monotonic() < until:
+        try:
+            return probe.communicate(timeout=min(0.5, max(until - monotonic(), 0.0)))[0].strip() or "mute it ended"
+        except subprocess.TimeoutExpired:
+            continue
+    probe.kill()
+    probe.communicate()
+    return "mute stopped" if stop.is_set() else f"mute nothing was said in {PROBE_S:g} s"
 
 
 @contextmanager

@@ -137,7 +137,7 @@ class Coordinator:
         packed = time.monotonic()
         self._arrivals.put(flight)
         while not flight.landed.wait(TICK_S):
-            if not self._thread.is_alive():
+            if self.failed is not None or not self._thread.is_alive():
                 flight.error = self.failed or EngineError("lines mode: the coordinator is gone")
                 break
         arena.close()
@@ -173,10 +173,14 @@ class Coordinator:
             while going:
                 going = self._step()
         except BaseException as error:  # whatever it is, those who wait must hear of it
-            self.failed = error
-            for flight in self._flights:
-                flight.error = error
-                flight.landed.set()
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """No puzzle will be carried any more; those who wait hear why."""
+        self.failed = error
+        for flight in list(self._flights):
+            flight.error = error
+            flight.landed.set()
 
     def _step(self) -> bool:
         """One look at everything; False at the end."""
@@ -406,13 +410,15 @@ def coordinator(crew: Crew, engine: str, least: int = 0, traced: bool = False) -
     sweep()
     folder = new_folder()
     try:
-        ray = connect(crew, folder, 80 << 20)
+        told: list[Coordinator] = []
+        ray = connect(crew, folder, 80 << 20, lambda error: told[0].fail(error) if told else None)
         here = ray.get_runtime_context().get_node_id()
         remotes, n_here = remotes_of(ray, here, crew.workers) if crew.address else ([], crew.workers)
         compile_lanes()
         team = Actors(ray, n_here, here)
         team.await_ready(READY_S)
-        return RayCoordinator(folder, ray, team, remotes, least, traced)
+        told.append(RayCoordinator(folder, ray, team, remotes, least, traced))
+        return told[0]
     except BaseException:
         _down(folder)
         raise
@@ -435,11 +441,9 @@ def _down(folder: Path) -> None:
     """No Ray, no folder."""
     import ray
 
-    from .environment import Quiet
+    from .environment import disconnect
 
-    if ray.is_initialized():
-        ray.shutdown()
-    Quiet.remove()
+    disconnect(ray)
     shutil.rmtree(folder, ignore_errors=True)
 
 

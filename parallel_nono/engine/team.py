@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import psutil
 
-from . import EngineError
+from . import ABANDONED, EngineError
 from .arena import Arena, Desk, mapped
 from .trust import peak_mib, peak_mib_of
 
@@ -281,7 +281,7 @@ class Actors:
     def close(self, seconds: float) -> bool:
         self._directory[END] = 1
         answers = [actor.answer for actor in self._actors.values()]
-        if answers and self.ray.is_initialized():
+        if answers and self.ray.is_initialized() and not ABANDONED:
             with contextlib.suppress(self.ray.exceptions.RayError):
                 self.ray.wait(answers, num_returns=len(answers), timeout=seconds)
             for number in self._actors:

@@ -32,13 +32,12 @@ SESSIONS_KEY = "pnono.sessions"
 READABLE = tuple(map(str, range(1, SCHEMA_VERSION + 1)))
 """Versions of the schema that are understood."""
 
-FIRST = frozenset(
-    (
-        "run kind name source index digest height width n_colours outcome stage witness n_answers exhausted n_open_lines "
-        "n_open n_rounds n_lines n_probes n_branches n_depth n_conflicts read_s pack_s line_s probe_s search_s sat_s "
-        "check_s solve_s queue_s cpu_s peak_mib engine host worker version started answer second_answer metadata "
-        "warnings error"
-    ).split()
+FIRST = (
+    *("run", "kind", "name", "source", "index", "digest", "height", "width", "n_colours", "outcome", "stage"),
+    *("witness", "n_answers", "exhausted", "n_open_lines", "n_open", "n_rounds", "n_lines", "n_probes", "n_branches"),
+    *("n_depth", "n_conflicts", "read_s", "pack_s", "line_s", "probe_s", "search_s", "sat_s", "check_s", "solve_s"),
+    *("queue_s", "cpu_s", "peak_mib", "engine", "host", "worker", "version", "started", "answer", "second_answer"),
+    *("metadata", "warnings", "error"),
 )
 """Columns of the first release: all parts have them. Others may be missing where an older version wrote."""
 
