@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,11 @@ from hypothesis import settings
 # The first compiled call takes seconds, so no example has a deadline.
 settings.register_profile("pnono", deadline=None)
 settings.load_profile("pnono")
+
+# A shell has what it starts in the background ignore Ctrl-C, and children inherit that: those that tests interrupt
+# would not hear it. With a handler of ours, children have the default.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,3 +163,77 @@ def test_a_link_in_the_place_of_the_cache_below_the_temporary_folder_is_not_foll
     assert not (tmp_path / "made").exists()
     assert cache._usable(tmp_path / "link", is_ours=False)  # a cache of one's own may be a link
     assert cache._usable(tmp_path / "new", is_ours=True)
+
+
+# Signals
+
+
+def in_background() -> None:
+    """As a shell starts what ends with `&`: nobody there hears Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    """A puzzle that takes every stage minutes."""
+    pnono("generate", "domino", "hard.non", "--height", 63, "--width", 63, cwd=tmp_path)
+    return tmp_path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=lambda value: getattr(value, "name", value)
+)
+def test_a_run_in_the_background_ends_in_order(number: signal.Signals, code: int, endless: Path) -> None:
+    words = ["run", "hard.non", "--seconds", "600", "--engine", "local", "--live", "--out", "out"]
+    with background(endless, *words) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "63x63, for" in line:
+                break
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert "go on with: pnono" in errors
+    assert not (endless / "out/.tmp").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize(
+    "words",
+    [("solve", "hard.non", "--seconds", "600"), ("serve", "--port", "0"), ("watch", "hard.non", "--seconds", "600")],
+    ids=lambda words: words[0],
+)
+def test_commands_in_the_background_end_on_sigterm(words: tuple[str, ...], endless: Path) -> None:
+    with background(endless, *words) as process:
+        time.sleep(6)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode in (-signal.SIGTERM, 143)  # both are 143 to a shell
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_a_run_under_nohup_stays_when_the_terminal_goes_away(hook: Path) -> None:
+    with background(hook, "run", "-", "--engine", "local", "--out", "out", nohup=True) as process:
+        time.sleep(4)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(HOOK, timeout=60)
+    assert process.returncode == 0
+
+
+def background(folder: Path, *words: str, nohup: bool = False) -> subprocess.Popen[str]:
+    def begin() -> None:
+        in_background()
+        if nohup:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "parallel_nono", *words],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=begin,
+    )
