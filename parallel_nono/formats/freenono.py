@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..puzzle import Grid, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .safexml import Events, escaped
+from .safexml import Element, Events, Unknown, escaped
 from .text import clues_of_goal, labelled, make, number, only_black, only_picture, wrong
 
 TITLE = "FreeNono's XML"
 START = re.compile(r"<(?:FreeNono|Nonograms)\b", re.IGNORECASE)
-FACTS = ("author", "desc", "difficulty", "id")
+ROOTS = ("freenono", "nonograms", "nonogram")
+GRAMMAR = {
+    "freenono": Element(frozenset(("nonograms", "nonogram"))),
+    "nonograms": Element(frozenset(("nonogram",))),
+    "nonogram": Element(frozenset(("line",)), None, strict=True),
+    "line": Element(text=True, strict=True),
+}
 CELLS = {"x": 1, "X": 1, "_": 0}
 
 
@@ -21,49 +27,74 @@ def sniff(text: str) -> bool:
 
 
 class _Draft:
-    """A `<Nonogram>` as it stands in the file."""
+    """A `<Nonogram>` as it stands in the file, or what is wrong with it."""
 
-    def __init__(self, place: int, attributes: dict[str, str]) -> None:
-        self.place, self.attributes = place, attributes
+    def __init__(self, place: int, attributes: dict[str, str], problem: InvalidPuzzle | None = None) -> None:
+        self.place, self.attributes, self.problem = place, attributes, problem
         self.lines: list[tuple[int, str]] = []
 
 
+class _Reader:
+    """Collects drafts from the events of the XML parser."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.whole: list[_Draft] = []
+        self.draft: _Draft | None = None
+        self.warnings: list[str] = []
+        self.events = Events(source, self.start, self.end, GRAMMAR, self.unknown)
+        self.is_open = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if not self.is_open and name not in ROOTS:
+            raise wrong(self.source, self.events.place, "<FreeNono>, <Nonograms> or <Nonogram>", f"<{name}>")
+        self.is_open = True
+        if name == "nonogram":
+            self.draft = _Draft(self.events.place, attributes)
+
+    def end(self, name: str, text: str) -> None:
+        if name == "nonogram" and self.draft:
+            self.whole.append(self.draft)
+            self.draft = None
+        elif name == "line" and self.draft:
+            self.draft.lines.append((self.events.place, "".join(text.split())))
+
+    def unknown(self, found: Unknown) -> None:
+        """An error in a picture, and where a whole one may be meant; else a warning."""
+        if self.draft is not None:
+            self.draft.problem = self.draft.problem or found.problem(self.source, GRAMMAR)
+        elif found.has_children:
+            self.whole.append(_Draft(found.line, {}, found.problem(self.source, GRAMMAR)))
+        else:
+            self.warnings.append(found.warning())
+
+
 def parse(text: str, source: str) -> Parsed:
-    drafts: list[_Draft] = []
-    whole: list[_Draft] = []
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        if name == "nonogram":
-            drafts.append(_Draft(events.place, attributes))
-
-    def end(name: str, text: str) -> None:
-        if name == "nonogram":
-            whole.append(drafts[-1])
-        elif name == "line" and drafts:
-            drafts[-1].lines.append((events.place, "".join(text.split())))
-
-    events = Events(source, start, end)
+    reader = _Reader(source)
     index = 0
-    for problem in events.feed(text):
-        for draft in whole:
+    for problem in reader.events.feed(text):
+        for draft in reader.whole:
             index += 1
             title = draft.attributes.get("name", "")
             name = title or labelled(source, draft.attributes.get("id", ""), index, False)
             try:
-                yield _puzzle(draft, source, name, index)
+                yield _puzzle(draft, source, name, index, reader.warnings)
             except InvalidPuzzle as error:
                 yield InvalidPuzzle(str(error), name=name, index=index)
-        whole.clear()
+        reader.whole.clear()
         if problem:
             raise problem
     if not index:
         raise wrong(source, 0, "a <Nonogram>", "none in the file")
 
 
-def _puzzle(draft: _Draft, source: str, name: str, index: int) -> Puzzle:
+def _puzzle(draft: _Draft, source: str, name: str, index: int, warnings: Sequence[str]) -> Puzzle:
+    if draft.problem:
+        raise draft.problem
     goal = _picture(draft, source)
-    facts = [(key, draft.attributes[key]) for key in FACTS if draft.attributes.get(key)]
-    return make(*clues_of_goal(goal), source, name=name, index=index, metadata=facts, goal=goal)
+    own = ("name", "height", "width")
+    facts = [(key, value) for key, value in draft.attributes.items() if value and key not in own]
+    return make(*clues_of_goal(goal), source, name=name, index=index, metadata=facts, goal=goal, warnings=warnings)
 
 
 def _picture(draft: _Draft, source: str) -> Grid:

@@ -3,7 +3,8 @@
 No DTD is loaded and no entity may be declared; named characters such as `&eacute;` are put in by us. Colours go by
 name: 0 is `backgroundcolor`, numbers without a colour have `defaultcolor`. An empty line is `<line/>`;
 `<count>0</count>` is a blot, a block of unknown length, though some programs mean an empty line by a lone one. A puzzle
-with a goal only gets its clues from it. Saved games are no answers.
+with a goal only gets its clues from it. Saved games are no answers. What the DTD does not know is an error among the
+clues; elsewhere it is a fact if it is text, else a warning.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
 from . import Format, Packed, Parsed
-from .safexml import Events, escaped, with_characters
+from .safexml import Element, Events, Unknown, escaped, with_characters
 from .shades import shade
 from .text import BLOT_TEXT, MAX_LINE, clues_of_goal, labelled, length_of, make, shown, sizes, used, wrong
 
@@ -49,6 +50,21 @@ FACT = re.compile(rf"{FACT_TAG}([^<]*+)<")
 COLOUR = re.compile(r"<color name=\"([^\"]*+)\" char=\"([^\"]*+)\">([^<]*+)<")
 NUMBERED = re.compile(r" color=\"[0-9]")
 ATTRIBUTE = re.compile(r"([a-z]+)=\"([^\"]*+)\"")
+
+_FACT, _CLUES = Element(text=True), frozenset(("rows", "columns", "row", "column"))
+GRAMMAR = dict.fromkeys(FACTS, _FACT) | {
+    "puzzleset": Element(frozenset((*FACTS, "puzzle"))),
+    "puzzle": Element(
+        frozenset((*FACTS, "color", "clues", "solution")),
+        frozenset(("type", "backgroundcolor", "defaultcolor")),
+    ),
+    "color": Element(attributes=frozenset(("name", "char")), text=True),
+    "clues": Element(frozenset(("line",)), frozenset(("type",)), strict=True),
+    "line": Element(frozenset(("count",)), strict=True),
+    "count": Element(attributes=frozenset(("color",)), text=True, strict=True),
+    "solution": Element(frozenset(("image", "note")), frozenset(("type", "id"))),
+    "image": Element(text=True),
+}
 
 
 def sniff(text: str) -> bool:
@@ -159,6 +175,8 @@ class _Draft:
     colours: list[tuple[int, dict[str, str], str]] = field(default_factory=list)
     sides: dict[str, list[list[tuple[int, str | None, str]]]] = field(default_factory=dict)
     goals: list[tuple[int, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    problem: InvalidPuzzle | None = None
 
 
 class _Reader:
@@ -166,13 +184,14 @@ class _Reader:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.drafts: list[_Draft] = []
+        self.drafts: list[_Draft | InvalidPuzzle] = []
         self.facts: dict[str, str] = {}
+        self.warnings: list[str] = []
         self.open: list[str] = []
         self.attributes: list[dict[str, str]] = []
         self.draft: _Draft | None = None
         self.side: list[list[tuple[int, str | None, str]]] | None = None
-        self.events = Events(source, self.start, self.end)
+        self.events = Events(source, self.start, self.end, GRAMMAR, self.unknown)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         line = self.events.place
@@ -187,9 +206,19 @@ class _Reader:
         if name == "puzzle":
             self.draft = _Draft(line, attributes)
         elif name == "clues" and self.draft is not None:
-            self.side = self.draft.sides.setdefault(attributes.get("type", "").lower(), [])
+            self.side = self._side(self.draft, attributes.get("type", ""), line)
         elif name == "line" and self.side is not None:
             self.side.append([])
+
+    def _side(self, draft: _Draft, kind: str, line: int) -> list[list[tuple[int, str | None, str]]]:
+        """The clues of one side, to be filled."""
+        key = kind.lower().removesuffix("s") + "s"
+        if kind.lower() not in _CLUES:
+            problem = wrong(self.source, line, '<clues type="rows"> or <clues type="columns">', kind or "no type")
+            draft.problem = draft.problem or problem
+        elif key in draft.sides:
+            draft.problem = draft.problem or wrong(self.source, line, f'one <clues type="{key}">', "a second one")
+        return draft.sides.setdefault(key, [])
 
     def end(self, name: str, text: str) -> None:
         self.open.pop()
@@ -210,10 +239,26 @@ class _Reader:
         elif name == "color" and parent == "puzzle":
             draft.colours.append((line, attributes, text.strip()))
         elif name == "image" and parent == "solution":
-            if self.attributes[-1].get("type", "goal").lower() in ("goal", "solution"):
+            kind = self.attributes[-1].get("type", "goal")
+            if kind.lower() in ("goal", "solution"):
                 draft.goals.append((line, text))
+            elif kind.lower() != "saved":
+                draft.warnings.append(f"line {line}: a solution of type {shown(kind)} is not known: left aside")
         elif parent == "puzzle" and name in FACTS:
             draft.facts[name] = " ".join(text.split())
+
+    def unknown(self, found: Unknown) -> None:
+        """An error among clues, and where a whole puzzle may be meant; else a fact or a warning."""
+        draft = self.draft
+        if found.strict and draft is not None:
+            draft.problem = draft.problem or found.problem(self.source, GRAMMAR)
+        elif found.fact and found.parent in ("puzzle", "puzzleset"):
+            facts = self.facts if draft is None else draft.facts
+            facts.setdefault(*found.fact)
+        elif draft is None and found.has_children:
+            self.drafts.append(found.problem(self.source, GRAMMAR))
+        else:
+            (self.warnings if draft is None else draft.warnings).append(found.warning())
 
 
 def parse(text: str, source: str) -> Parsed:
@@ -222,7 +267,11 @@ def parse(text: str, source: str) -> Parsed:
     for problem in reader.events.feed(text):
         for draft in reader.drafts:
             index += 1
+            if isinstance(draft, InvalidPuzzle):
+                yield InvalidPuzzle(str(draft), name=labelled(source, "", index, False), index=index)
+                continue
             name = draft.facts.get("title") or labelled(source, draft.facts.get("id", ""), index, index == 1)
+            draft.warnings += reader.warnings
             try:
                 yield _puzzle(draft, reader.facts, source, name, index)
             except InvalidPuzzle as error:
@@ -238,13 +287,18 @@ def _puzzle(draft: _Draft, common: dict[str, str], source: str, name: str, index
     kind = draft.attributes.get("type", "grid").lower()
     if kind != "grid":
         raise InvalidPuzzle(f"{source}:{draft.line}: puzzles of type {shown(kind)} are not supported, only `grid`")
+    if draft.problem:
+        raise draft.problem
     palette, places, default = _palette(draft, source)
-    warnings: list[str] = []
+    warnings = draft.warnings
+    background = palette[0].name
+    if all(attributes.get("name") != background for _, attributes, _ in draft.colours) and shade(background) is None:
+        warnings.append(f"no <color> declares the background {shown(background)}: shown as white")
     goal = _goal(draft, palette, source, warnings)
     sides: dict[str, list[Clue] | None] = {}
     zeros: list[int] = []
-    for key, other in (("rows", "row"), ("columns", "column")):
-        lines = draft.sides.get(key, draft.sides.get(other))
+    for key in ("rows", "columns"):
+        lines = draft.sides.get(key)
         sides[key] = None if lines is None else [_clue(line, places, default, source) for line in lines]
         zeros += [line[0][0] for line in lines or () if len(line) == 1 and line[0][2].strip("0") == ""]
     if zeros:
