@@ -7,6 +7,7 @@ a str whose lines end in "\\n". A binary format (pictures, ROFL) gets the bytes 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -18,6 +19,11 @@ from ..puzzle import InvalidPuzzle, Puzzle
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
+
+EMPTY_LINE = re.compile(
+    r"^[ \t]*+(?:[\u2010-\u2014\u2212-]|\[[ \t]*+0?[ \t]*+\]|\([ \t]*+0?[ \t]*+\)|\"\"|'')[ \t]*+$", re.MULTILINE
+)
+"""A line that is a sign for an empty line of cells and no number."""
 
 Parsed = Iterator[Puzzle | InvalidPuzzle]
 
@@ -168,6 +174,7 @@ MODULES = (
     "mk",
     "nin",
     "nono",
+    "dataset",
     "cwc",
     "cwd",
     "syro",
@@ -224,8 +231,18 @@ def recognise_bytes(data: bytes) -> Format | None:
 def recognise(text: str, source: str = "") -> Format | None:
     """The format of a text: what its content shows; where several could be, the one that its name ends like.
 
-    None: neither content nor extension tells.
+    A line of nothing but a sign for an empty line, `-` or `[]`, is looked at as the `0` that all formats know. None:
+    neither content nor extension tells.
     """
+    return _sniffed(text, source) or _sniffed(EMPTY_LINE.sub("0", text), source) or format_of_extension(source)
+
+
+def could_be(form: Format, text: str) -> bool:
+    """Whether a text can be of a format, signs for empty lines looked at as in `recognise`."""
+    return form.sniff(text) or form.sniff(EMPTY_LINE.sub("0", text))
+
+
+def _sniffed(text: str, source: str) -> Format | None:
     start = text[:200].lstrip()[:1]
     if not start:
         start = text.lstrip()[:1]
@@ -234,4 +251,4 @@ def recognise(text: str, source: str = "") -> Format | None:
     for form in (*named, *_formats()):
         if not form.binary and (not form.first or (start and start in form.first)) and form.sniff(text):
             return form
-    return format_of_extension(source)
+    return None

@@ -40,12 +40,10 @@ def are_two_blocks(text: str) -> bool:
         return False
 
 
-def puzzle_of(blocks: Sequence[Lines], source: str, blanks: Sequence[int] = ()) -> Puzzle:
-    """The puzzle of both blocks. `blanks` are the numbers of blank lines, which are left aside."""
+def puzzle_of(blocks: Sequence[Lines], source: str) -> Puzzle:
+    """The puzzle of both blocks."""
     rows, columns = (black_clues(block, source) for block in blocks)
-    inside = next((place for place in blanks for block in blocks if block and block[0][0] < place < block[-1][0]), 0)
-    left = f"line {inside}: a blank line among the clues is left aside, an empty line of cells would be `0`"
-    return make(rows, columns, source, warnings=[left] if inside else [])
+    return make(rows, columns, source)
 
 
 def written(puzzle: Puzzle, gap: str, empty: str = "0") -> tuple[list[str], list[str]]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle
 from . import Format, Parsed
 from .shades import shade
-from .text import black_clue, coloured_clue, labelled, letters, make, number, sizes, wrong
+from .text import black_clue, coloured_clue, labelled, letters, make, number, says_empty, sizes, wrong
 
 TITLE = "CSV"
 NEEDED = {"rows", "columns"}
@@ -114,7 +114,7 @@ def _palette(value: str, source: str, place: int) -> tuple[dict[str, int], Palet
 
 def _clue(text: str, inks: dict[str, int], source: str, place: int) -> Clue:
     words = text.split()
-    if not inks or words in ([], ["0"]):
+    if not inks or not words or says_empty(words):
         return black_clue(words, source, place)
     parts = []
     for word in words:

@@ -23,6 +23,7 @@ from .text import (
     number,
     numbered,
     only_one,
+    says_empty,
     sizes,
     wrong,
 )
@@ -82,7 +83,7 @@ def _palette(n_inks: int) -> tuple[Colour, ...]:
 
 def _clue(long: tuple[int, str], ink: tuple[int, str], n_inks: int, source: str) -> Clue:
     words, inks = (line.replace(",", " ").split() for _, line in (long, ink))
-    if words == ["0"] and inks in ([], ["0"]):
+    if says_empty(words) and (not inks or says_empty(inks)):
         return ()
     if len(words) != len(inks):
         raise wrong(source, ink[0], f"{len(words)} colours, as many as lengths in line {long[0]}", ink[1])

@@ -1,6 +1,7 @@
 """Frans Faase's text, webpbn's export of that name: `rows`, clues, `columns`, clues. One black-white puzzle.
 
-NonoGeek's `ROWS:` and `COLUMNS:` are read too, and an `end`. An empty line is `0`; no sizes are given.
+NonoGeek's `ROWS:` and `COLUMNS:` are read too, and an `end`. An empty line is `0`; no sizes are given. A blank line is
+decoration unless rows and columns only agree with an empty line there.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import puzzle_of, written
-from .text import Lines, numbered, only_black, only_one, wrong
+from .blocks import written
+from .gaps import without_gaps
+from .text import Lines, black_clues, make, numbered, only_black, only_one, wrong
 
 TITLE = "Frans Faase's text"
 START = re.compile(r"\s*+(?:rows|columns)[ \t]*+:?[ \t]*+\n[0-9?, \t\n]*+(?:rows|columns)\b", re.IGNORECASE)
@@ -25,7 +27,6 @@ def sniff(text: str) -> bool:
 def parse(text: str, source: str) -> Parsed:
     sides: dict[str, Lines] = {}
     side: Lines | None = None
-    blanks = []
     for place, line in numbered(text):
         word = WORDS.get(line.lower())
         if word == "end":
@@ -38,12 +39,21 @@ def parse(text: str, source: str) -> Parsed:
             if side is None:
                 raise wrong(source, place, "`rows` or `columns`", line)
             side.append((place, line))
-        else:
-            blanks.append(place)
+        elif side is not None:
+            side.append((place, ""))
     for word in ("rows", "columns"):
         if word not in sides:
             raise wrong(source, 0, f"a line `{word}`", "none")
-    yield puzzle_of([sides["rows"], sides["columns"]], source, blanks)
+    last = sides[list(sides)[-1]]
+    while last and not last[-1][1]:
+        last.pop()  # the end of the file
+    yield make_of(sides["rows"], sides["columns"], source)
+
+
+def make_of(rows: Lines, columns: Lines, source: str) -> Puzzle:
+    """The puzzle of two sides with the blank lines that they have."""
+    row_clues, column_clues, warnings = without_gaps(rows, columns, lambda side: black_clues(side, source))
+    return make(row_clues, column_clues, source, warnings=warnings)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

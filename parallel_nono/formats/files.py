@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
-from . import Content, Format, Packed, format_named, recognise, recognise_bytes
+from . import Content, Format, Packed, could_be, format_named, recognise, recognise_bytes
 from .containers import PARQUET_MAGIC, Source, sources
 from .decode import decode
 from .text import MAX_CELLS, fits, labelled, lengths, stem
@@ -75,7 +75,7 @@ def _second_look(form: Format, text: str, source: str) -> tuple[Format, str]:
     """
     readings: list[tuple[Format, Puzzle]] = []
     for other in (form, *(format_named(name) for name in form.rivals)):
-        found = list(_parsed(other, text, source, "")) if other is form or other.sniff(text) else []
+        found = list(_parsed(other, text, source, "")) if other is form or could_be(other, text) else []
         if len(found) == 1 and isinstance(found[0], Puzzle) and fits(found[0].rows, found[0].columns):
             readings.append((other, found[0]))
     if not readings:

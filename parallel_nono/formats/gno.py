@@ -1,8 +1,8 @@
 """`.gno`, Gnonograms: sections `[Dimensions]`, `[Row clues]`, `[Column clues]`, `[Solution]`. One black-white puzzle.
 
 Clues have commas, an empty line is `0`; in the solution 1 is empty and 2 filled. Clues or solution may be missing, not
-both. `[Description]` and `[License]` are facts, unknown sections are passed by. A `?` among the clues comes of a broken
-generator: it is read as a blot, and said.
+both. `[Description]` and `[License]` are facts; a section that is not known is left aside with a warning. A `?` among
+the clues comes of a broken generator: it is read as a blot, and said.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from .text import (
     numbered,
     only_black,
     only_one,
+    says_empty,
     sizes,
     stem,
     wrong,
@@ -32,6 +33,10 @@ TITLE = "Gnonograms' .gno"
 START = re.compile(r"^\[Dimensions\]", re.MULTILINE | re.IGNORECASE)
 HEAD = re.compile(r"\[([^\]\n]*+)\]\Z")
 FACTS = ("title", "author", "date", "score")
+KNOWN = ("description", "license", "dimensions", "row clues", "column clues", "solution")
+GAME = ("state",)
+"""Where newer versions keep what a player has done."""
+
 CELLS = {"1": 0, "2": 1}
 
 
@@ -41,11 +46,14 @@ def sniff(text: str) -> bool:
 
 def parse(text: str, source: str) -> Parsed:
     sections: dict[str, Lines] = {}
+    places: dict[str, int] = {}
     section: Lines | None = None
     for place, line in numbered(text):
         head = HEAD.match(line)
-        if head:
-            section = sections.setdefault(head[1].strip().lower(), [])
+        if head and not says_empty(line.split()):
+            title = head[1].strip().lower()
+            places.setdefault(title, place)
+            section = sections.setdefault(title, [])
         elif section is not None:
             section.append((place, line))
         elif line and not line.startswith("#"):
@@ -69,7 +77,12 @@ def parse(text: str, source: str) -> Parsed:
     facts["license"] = next((line for _, line in sections.get("license", []) if line), "")
     facts = {key: value for key, value in facts.items() if value}
     blots = any(block.is_blot for side in sides for clue in side for block in clue)
-    warnings = ("`?` among the clues is read as a block of unknown length",) if blots else ()
+    warnings = ["`?` among the clues is read as a block of unknown length"] if blots else []
+    warnings += [
+        f"line {place}: a section [{section}] is not known: left aside"
+        for section, place in places.items()
+        if section not in (*KNOWN, *GAME)
+    ]
     name = facts.get("title", "")
     yield make(sides[0], sides[1], source, name=name, metadata=tuple(facts.items()), goal=goal, warnings=warnings)
 

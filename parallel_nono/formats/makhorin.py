@@ -1,6 +1,7 @@
 """Andrew Makhorin's text (GLPK), also a webpbn export: row clues, `&`, column clues, `&`. One black-white puzzle.
 
-Lines with `*` first are comments; an empty line is `0`; no sizes are given.
+Lines with `*` first are comments; an empty line is `0`; no sizes are given. A blank line is decoration unless rows and
+columns only agree with an empty line there.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import puzzle_of, written
+from .blocks import written
+from .faase import make_of
 from .text import Lines, numbered, only_black, only_one, wrong
 
 TITLE = "Makhorin's text"
@@ -23,7 +25,6 @@ def sniff(text: str) -> bool:
 
 def parse(text: str, source: str) -> Parsed:
     sides: list[Lines] = [[]]
-    blanks = []
     for place, line in numbered(text):
         if line == "&":
             sides.append([])
@@ -32,10 +33,12 @@ def parse(text: str, source: str) -> Parsed:
                 raise wrong(source, place, "the end after the second `&`", line)
             sides[-1].append((place, line))
         elif not line:
-            blanks.append(place)
+            sides[-1].append((place, ""))
     if len(sides) < 2:
         raise wrong(source, 0, "a line `&` between rows and columns", "none")
-    yield puzzle_of(sides[:2], source, blanks)
+    while len(sides) == 2 and sides[1] and not sides[1][-1][1]:
+        sides[1].pop()  # the end of the file
+    yield make_of(sides[0], sides[1], source)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

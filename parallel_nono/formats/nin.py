@@ -83,5 +83,5 @@ FORMAT = Format(
     pack,
     blots=True,
     first="0123456789",
-    rivals=("nono",),
+    rivals=("nono", "dataset"),
 )

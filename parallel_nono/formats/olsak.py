@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ..puzzle import BLACK_AND_WHITE, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
 from .shades import shade
-from .text import coloured_clue, lengths, make, only_one, sizes, stem, used, wrong
+from .text import coloured_clue, lengths, make, only_one, says_empty, shown, sizes, stem, used, wrong
 
 TITLE = "Olsak's .g"
 COLOUR = re.compile(r"[ \t]*([^\s:]|:(?=:)):(.)[ \t]*(\S+)[ \t]*(.*)\Z")
@@ -41,7 +41,8 @@ def parse(text: str, source: str) -> Parsed:
             )
     if first is None:
         raise wrong(source, 0, "a line that starts with `:` before the row clues", "none")
-    suffixes, palette = _colours(head, source)
+    warnings: list[str] = []
+    suffixes, palette = _colours(head, source, warnings)
     ends = [place for place, line in enumerate(lines) if line[:1] == ":"]
     if len(ends) < 2:
         raise wrong(source, ends[0] + 1, "a second line that starts with `:` before the column clues", "none")
@@ -56,10 +57,10 @@ def parse(text: str, source: str) -> Parsed:
         for start, end in ((ends[0], ends[1]), (ends[1], last))
     )
     palette, rows, columns, _ = used(palette, rows, columns, None)
-    yield make(rows, columns, source, palette=palette, name=stem(source))
+    yield make(rows, columns, source, palette=palette, name=stem(source), warnings=warnings)
 
 
-def _colours(head: list[str], source: str) -> tuple[dict[str, int], tuple[Colour, ...]]:
+def _colours(head: list[str], source: str, warnings: list[str]) -> tuple[dict[str, int], tuple[Colour, ...]]:
     """Colour index by suffix ("" for none), and the palette, from the lines before the first `:`."""
     start = next((place for place, line in enumerate(head) if line[:2].lower() == "#d"), None)
     if start is None:
@@ -78,6 +79,10 @@ def _colours(head: list[str], source: str) -> tuple[dict[str, int], tuple[Colour
             raise InvalidPuzzle(f"{source}:{place}: triangles (cells of two colours) are not supported")
         rgb = shade(word)
         name = comment.split()[0] if word.startswith("#") and comment.split() else word
+        if rgb is None:
+            warnings.append(
+                f"line {place}: the colour {shown(word)} is not known: shown as {'white' if suffix == '0' else 'black'}"
+            )
         if suffix == "0":
             palette[0] = Colour(name, char.strip() or ".", 0xFFFFFF if rgb is None else rgb)
             continue
@@ -94,7 +99,7 @@ def _clue(line: str, source: str, place: int, suffixes: dict[str, int]) -> Clue:
     parts = []
     at = 0
     line = line.replace(",", " ").strip()
-    if line == "0":
+    if says_empty(line.split()):
         return ()
     while at < len(line):
         found = TOKEN.match(line, at)

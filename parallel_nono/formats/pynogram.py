@@ -1,7 +1,7 @@
 """pynogram's INI: `[clues]` with `rows` and `columns` on indented lines, `[colors]` with `a = (blue) *`. One puzzle.
 
-Clues are parted by commas and line ends, `#` and `;` begin comments, blank lines are decoration: an empty line is `0`.
-Numbers without a colour's name are black.
+Clues are parted by commas and line ends, `#` and `;` begin comments; an empty line is `0`. A blank line is decoration
+unless rows and columns only agree with an empty line there. Numbers without a colour's name are black.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from collections.abc import Iterable
 from ..puzzle import Puzzle
 from . import Format, Parsed
 from .suffixed import entries, puzzle_of, without_comment, written
-from .text import Lines, letters, only_one, wrong
+from .text import Lines, letters, only_one, says_empty, shown, wrong
 
 TITLE = "pynogram's INI"
 SECTION = re.compile(r"^\[clues\]", re.MULTILINE)
-SIDE = re.compile(r"^[ \t]*(?:rows|columns)\s*[=:]", re.MULTILINE)
 KEY = re.compile(r"([^\s=:#;]+)\s*[=:]\s*(.*)\Z")
 
 
@@ -32,13 +31,18 @@ def parse(text: str, source: str) -> Parsed:
     colours: Lines = []
     section = ""
     side: Lines | None = None
+    told: list[str] = []
     for place, raw in enumerate(text.split("\n"), start=1):
         line = raw.strip()
         if not line or line[0] in "#;":
+            if not line and side is not None:
+                side.append((place, ""))
             continue
         head = re.match(r"\[([^\]]*)\]\s*(?:[#;].*)?\Z", line)
-        if head:
+        if head and not says_empty(line.split()):
             section, side = head[1].strip().lower(), None
+            if section not in ("clues", "colors"):
+                told.append(f"line {place}: a section {shown(line)} is not known: left aside")
             continue
         if section == "colors":
             colours.append((place, line))
@@ -51,14 +55,25 @@ def parse(text: str, source: str) -> Parsed:
             if name in sides:
                 raise wrong(source, place, "rows and columns once each", line)
             side = sides.setdefault(name, [])
+            if name not in ("rows", "columns"):
+                told.append(f"line {place}: {shown(name)} is not known: left aside")
             line = key[2]
+            if not line:
+                continue
         elif side is None:
             raise wrong(source, place, "`rows =` or `columns =`", line)
         side.append((place, line))
     for name in ("rows", "columns"):
         if name not in sides:
             raise wrong(source, 0, f"`{name} =` in a section [clues]", ", ".join(sides) or "none")
-    yield puzzle_of(entries(sides["rows"]), entries(sides["columns"]), _chars(colours), source)
+    rows, columns = (entries(_without_end(sides[name])) for name in ("rows", "columns"))
+    yield puzzle_of(rows, columns, _chars(colours), source, told)
+
+
+def _without_end(side: Lines) -> Lines:
+    """The lines up to the last one that is not blank: what follows parts it from the next key."""
+    full = [at for at, (_, line) in enumerate(side) if line]
+    return side[: full[-1] + 1] if full else []
 
 
 def _chars(colours: Lines) -> Lines:

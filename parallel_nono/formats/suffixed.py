@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Puzzle, letter
+from .gaps import without_gaps
 from .shades import shade
-from .text import Lines, coloured_clue, make, sizes, used, wrong
+from .text import Lines, coloured_clue, make, says_empty, sizes, used, wrong
 
 COLOUR = re.compile(r"\s*([^\s=0-9]\S*?)\s*=\s*\((.*?)\)\s*(\S?)\s*\Z")
 TOKEN = re.compile(r"([0-9]+|\?)(\D\S*)?\Z")
@@ -21,18 +22,25 @@ def without_comment(line: str) -> str:
 
 
 def entries(lines: Lines) -> Lines:
-    """Clues as text, one an item: parted by commas and line ends, quotes taken off, nothing where there is nothing."""
+    """Clues as text, one an item: parted by commas and line ends, quotes taken off; "" for a blank line.
+
+    Nothing between commas is nothing, for a line may end with one; nothing between quotes is an empty line.
+    """
     found = []
     for place, line in lines:
+        if not line.strip():
+            found.append((place, ""))
         for part in without_comment(line).split(","):
-            clue = part.strip().strip("'\"").strip()
+            clue = part.strip()
+            quoted = clue[:1] in ("'", '"') and clue.strip("'\" \t") == ""
+            clue = "0" if quoted else clue.strip("'\"").strip()
             if clue:
                 found.append((place, clue))
     return found
 
 
-def puzzle_of(rows: Lines, columns: Lines, colours: Lines, source: str) -> Puzzle:
-    """The puzzle of two lists of clues and a list of colours such as `a = (blue) *`."""
+def puzzle_of(rows: Lines, columns: Lines, colours: Lines, source: str, told: Sequence[str] = ()) -> Puzzle:
+    """The puzzle of two lists of clues and a list of colours such as `a = (blue) *`; `told` are warnings."""
     suffixes: dict[str, int] = {}
     palette = [BLACK_AND_WHITE[0]]
     for place, line in colours:
@@ -51,18 +59,21 @@ def puzzle_of(rows: Lines, columns: Lines, colours: Lines, source: str) -> Puzzl
     if default == len(palette):
         palette.append(Colour(DEFAULT, BLACK_AND_WHITE[1].char, 0))
     sizes(len(rows), len(columns), source)
-    row_clues, column_clues = (
-        [_clue(words, source, place, suffixes, default) for place, words in side] for side in (rows, columns)
+    row_clues, column_clues, warnings = without_gaps(
+        rows,
+        columns,
+        lambda side: [_clue(words, source, place, suffixes, default) for place, words in side],
+        len(palette),
     )
     whole, row_clues, column_clues, _ = used(tuple(palette), row_clues, column_clues, None)
     if [colour.rgb for colour in whole] == [0xFFFFFF, 0]:
         whole = BLACK_AND_WHITE
-    return make(row_clues, column_clues, source, palette=whole)
+    return make(row_clues, column_clues, source, palette=whole, warnings=[*told, *warnings])
 
 
 def _clue(text: str, source: str, place: int, suffixes: dict[str, int], default: int) -> Clue:
     words = text.split()
-    if words == ["0"]:
+    if says_empty(words):
         return ()
     parts = []
     for word in words:

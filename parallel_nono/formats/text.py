@@ -19,6 +19,11 @@ MAX_CELLS = 400_000_000
 MAX_INKS = 65_535
 """Colours besides the background: they are kept as uint16."""
 
+EMPTY_TEXTS = frozenset(
+    ("0", "-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212", "[]", "[0]", "()", '""', "''")
+)
+"""How people write the clue of an empty line: as 0, with a hyphen, a dash or a minus sign, as an empty list or text."""
+
 BLOT_TEXT = Block(BLOT).text
 """A length that the clue hides."""
 
@@ -54,11 +59,18 @@ def length_of(word: str, source: str, line: int) -> int:
     return length
 
 
+def says_empty(words: Sequence[str]) -> bool:
+    """True for the words of a clue that are a sign for an empty line, such as `-` or `[ 0 ]`."""
+    return len(words) < 4 and "".join(words) in EMPTY_TEXTS and (len(words) < 2 or words[0] in "[(")
+
+
 def black_clue(words: Sequence[str], source: str, line: int) -> Clue:
-    """Lengths in black, `?` for a blot; a lone `0` is an empty line, `0` beside other numbers an error."""
+    """Lengths in black, `?` for a blot; `0` or what else `says_empty` is an empty line, `0` beside others an error."""
     digits = "".join(words)
     if digits.isascii() and digits.isdigit() and "" not in words and len(max(words, key=len)) < 6:
         lengths = list(map(int, words))  # the usual case; below 100,000
+    elif says_empty(words):
+        return ()
     else:
         lengths = [length_of(word, source, line) for word in words if word != BLOT_TEXT]
     if 0 in lengths:
