@@ -33,6 +33,7 @@ ERROR = None
 EXPECTED: dict[str, tuple[str, list[Puzzle | None]]] = {
     "tiny.nin": ("nin", [TINY]),
     "tiny.nono": ("nono", [TINY]),
+    "tiny.dataset.txt": ("dataset", [TINY]),
     "tiny.mk": ("mk", [TINY]),
     "tiny.cwd": ("cwd", [TINY]),
     "tiny.cwc": ("cwc", [TINY]),
@@ -57,6 +58,7 @@ EXPECTED: dict[str, tuple[str, list[Puzzle | None]]] = {
     "tiny.pzl": ("pzl", [TINY]),
     "colour.pzl": ("pzl", [COLOUR]),
     "tiny.json": ("json", [TINY]),
+    "dataset.json": ("json", [TINY, TINY.transposed()]),
     "colour.json": ("json", [COLOUR, COLOUR, ERROR, TINY]),
     "tiny.csv": ("csv", [TINY, ERROR, TINY]),
     "colour.csv": ("csv", [COLOUR, TINY]),
@@ -81,8 +83,8 @@ EXPECTED: dict[str, tuple[str, list[Puzzle | None]]] = {
     "hashes.matrix": ("matrix", [TINY]),
 }
 
-SAME_LOOK = {"tiny.nono": "nin"}
-"""Samples that content alone can't tell from a rival; both readings fit."""
+SAME_LOOK = {"tiny.nono": "nin", "tiny.dataset.txt": "nin"}
+"""Samples that content alone can't tell from a rival; all readings fit."""
 
 WRITERS = [form for form in FORMATS if form.write]
 
@@ -668,7 +670,7 @@ def test_given_cells_of_a_game_id_are_left_aside_with_a_warning() -> None:
     [
         '{"rows":[[2,1],[],[1]],"columns":[[1,1],[1],[],[1]]}',
         '{"ver":[[2,1],[0],[1]],"hor":[[1,1],[1],[0],[1]]}',
-        '{"rowHints":[["2","1"],null,["1"]],"colHints":["1 1","1","","1"]}',
+        '{"rowHints":[["2","1"],"-",["1"]],"colHints":["1 1","1","","1"]}',
         '{"rowsHints":[[2,1],[],[1]],"columnsHints":[[1,1],[1],[],[1]]}',
         '{"row":[[2,1],0,[1]],"column":[[1,1],1,0,1]}',
         '{"num_rows":3,"num_cols":4,"rows":["2 1","0","1"],"cols":["1 1","1","0","1"]}',

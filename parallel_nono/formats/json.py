@@ -1,7 +1,9 @@
 """JSON: clues for rows and columns under the usual names; one puzzle, a list of them, or `{"puzzles": [...]}`.
 
-Read: numbers, numbers as text, `"2 1"` for a whole clue, `0`, `[]`, `[0]`, `""` and `null` for an empty line, `"?"`
-and `null` in the place of a number for a blot, clues spelt as runs of 0 and 1, a goal as rows, as text or flat.
+Read: numbers, numbers as text, `"2 1"` for a whole clue, `0`, `[]`, `[0]`, `""` and `"-"` for an empty line, `"?"` and
+`null` in the place of a number for a blot, clues padded with 0 to one length, clues spelt as runs of 0 and 1, a goal as
+rows, as text or flat. `null` in the place of a whole clue says that it is not given; no clue can say that: an error.
+Plain values under other names are facts. Lists and objects under names that are not known are left aside and told.
 
 Written, and read back without loss: one object a puzzle,
 
@@ -11,6 +13,9 @@ Written, and read back without loss: one object a puzzle,
 Without a palette the puzzle is black on white. With one (background first) a block is `[length, colour]`, the colour
 an index into the palette; `"3b"`, a length and the character of a colour, is read too. A goal has one character a
 cell where the characters of the palette are all different, else lists of colour indices.
+
+Data sets `{"count": 1, "data": {"ID": {"problem": "H W ...", "solution": "H W ...", "source": "..."}}}` are read too. A
+problem is a text as in `formats.dataset`; a solution is height and width, then rows of `x` and `-` with blanks between.
 """
 
 from __future__ import annotations
@@ -21,9 +26,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
-from . import Format, Parsed
+from . import Format, Parsed, dataset
 from .shades import shade
-from .text import BLOT_TEXT, MAX_LINE, clues_of_goal, labelled, make, run_lengths, sizes, wrong
+from .text import BLOT_TEXT, CONTROL, MAX_LINE, clues_of_goal, labelled, make, numbered, says_empty, shown, sizes, wrong
+from .zeros import zeros_read
 
 TITLE = "JSON"
 PAIRS = (
@@ -45,6 +51,15 @@ PAIRS = (
 GOALS = ("goal", "solution", "picture")
 GOAL = re.compile(r'"(?:goal|solution|picture)"\s*:\s*(?:\[\s*(?:\[\s*[0-9]|"[.#0-9x_ -]+")|"[.#01/]+")')
 OWN = {key for pair in PAIRS for key in pair} | {*GOALS, "name", "title", "palette", "metadata", "warnings", "content"}
+SIZES = (
+    ("height", "rows", "row", "num_rows", "n_rows", "nrows", "numRows", "nRows", "rowCount", "row_count"),
+    ("width", "columns", "cols", "column", "col", "num_cols", "n_cols", "ncols", "num_columns", "n_columns", "numCols",
+     "nCols", "numColumns", "colCount", "columnCount", "col_count", "column_count"),
+)  # fmt: skip
+"""Names under which numbers of rows and of columns are told."""
+
+NAMES = {"name", "title", "content"}
+COLOUR_KEYS = ("name", "char", "rgb")
 TOKEN = re.compile(r"\s*([0-9]+|\?)\s*(\S*)\s*\Z")
 LONGEST_BLOCK = 60
 KEY = re.compile(r'"(\w{2,12})"\s*:')
@@ -55,6 +70,7 @@ def sniff(text: str) -> bool:
     return (
         any(row in keys and column in keys for row, column in PAIRS)
         or ("puzzles" in keys and bool(keys & OWN))
+        or {"data", "problem"} <= keys
         or (any(key in keys for key in GOALS) and GOAL.search(text) is not None)
     )
 
@@ -72,6 +88,9 @@ def parse(text: str, source: str) -> Parsed:
         raise InvalidPuzzle(f"{source}: expected JSON, found brackets within brackets without end") from None
     except ValueError as error:  # a number of thousands of digits
         raise InvalidPuzzle(f"{source}: expected JSON, found a mistake: {error}") from None
+    if _is_data_set(data):
+        yield from _data_set(data["data"], source)
+        return
     if isinstance(data, dict) and isinstance(data.get("puzzles"), list):
         data = data["puzzles"]
     items = data if isinstance(data, list) else [data]
@@ -91,16 +110,52 @@ def parse(text: str, source: str) -> Parsed:
             yield InvalidPuzzle(str(error), name=name, index=index)
 
 
+def _is_data_set(data: Any) -> bool:
+    """True for problems by their names, each with a text."""
+    found = data.get("data") if isinstance(data, dict) else None
+    return (
+        isinstance(found, dict)
+        and bool(found)
+        and all(isinstance(item, dict) for item in found.values())
+        and any("problem" in item for item in found.values())
+    )
+
+
+def _data_set(items: dict[str, dict[str, Any]], source: str) -> Parsed:
+    for index, (label, item) in enumerate(items.items(), start=1):
+        name = CONTROL.sub(" ", label) if label.strip() else labelled(source, "", index, False)
+        place = f"{source}: puzzle {index}"
+        try:
+            problem, solution = item.get("problem"), item.get("solution")
+            if not isinstance(problem, str):
+                raise wrong(place, 0, "a `problem` as text", ", ".join(item) or "none")
+            if solution is not None and not isinstance(solution, str):
+                raise wrong(place, 0, "a `solution` as text", solution)
+            rows, columns = dataset.clues_of(numbered(problem), place)
+            goal = dataset.goal_of(solution, len(rows), len(columns), place) if solution else None
+            own = ("problem", "solution")
+            plain = {key: str(value) for key, value in item.items() if isinstance(value, str | int | float)}
+            facts = [(key, value) for key, value in plain.items() if key not in own and value]
+            unread = (key for key, value in item.items() if isinstance(value, list | dict))
+            warnings = [f"{shown(key)} is not read: left aside" for key in unread]
+            puzzle = make(rows, columns, place, name=name, index=index, metadata=facts, goal=goal, warnings=warnings)
+            yield replace(puzzle, source=source)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=name, index=index)
+
+
 def _puzzle(item: dict[str, Any], source: str, place: str, name: str, index: int) -> Puzzle:
     palette, chars = _palette(item.get("palette"), place)
     pair = next((pair for pair in PAIRS if all(isinstance(item.get(key), list | str) for key in pair)), None)
-    given = next((item[key] for key in GOALS if item.get(key) is not None), None)
-    warnings: list[str] = []
+    goal_key = next((key for key in GOALS if item.get(key) is not None), "")
+    given = item.get(goal_key)
+    warnings = _left_aside(item, {*(pair or ()), goal_key})
     if pair:
         sides = [_lines(item[key]) for key in pair]
-        if _as_runs(sides):
-            warnings.append("clues of 0 and 1 are read as runs")
-            sides = [[run_lengths("".join(map(str, line))) for line in side] for side in sides]
+        told = next((True for key in pair if re.search("hint|clue", key, re.IGNORECASE)), False)
+        sides, doubt = zeros_read(sides, told)
+        warnings += [doubt] if doubt else []
+        warnings += _sizes_told(item, [len(side) for side in sides])
         sizes(len(sides[0]), len(sides[1]), place)
         inks = _Inks(palette, chars)
         rows, columns = (
@@ -127,14 +182,48 @@ def _said(item: dict[str, Any]) -> tuple[str, ...]:
     return tuple(text for text in said if isinstance(text, str)) if isinstance(said, list) else ()
 
 
+def _left_aside(item: dict[str, Any], read: set[str]) -> list[str]:
+    """A warning for each list or object under a name that nobody reads, texts of puzzles included."""
+    known = {*read, "palette", "metadata", "warnings"}
+    unread = [
+        key
+        for key, value in item.items()
+        if key not in known and (isinstance(value, list | dict) or (isinstance(value, str) and key in OWN - NAMES))
+    ]
+    warnings = [f"{shown(key)} is not read: left aside" for key in unread]
+    palette = item.get("palette")
+    colours = [colour for colour in palette if isinstance(colour, dict)] if isinstance(palette, list) else []
+    keys = {key for colour in colours for key in colour} - {*COLOUR_KEYS}
+    warnings += [f"{shown(key)} of a colour is not known: left aside" for key in sorted(keys)]
+    metadata = item.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        warnings.append("`metadata` is no object: left aside")
+    return warnings
+
+
+def _sizes_told(item: dict[str, Any], found: Sequence[int]) -> list[str]:
+    """A warning where an object tells another number of rows or columns than it has clues."""
+    warnings = []
+    for names, kind, n in zip(SIZES, ("row", "column"), found, strict=True):
+        for name in names:
+            said = item.get(name)
+            if type(said) is int and said != n:
+                warnings.append(f"{shown(name)} is {said}, but there are {n} {kind} clues")
+    return warnings
+
+
 def _facts(item: dict[str, Any]) -> list[tuple[str, str]]:
-    """Plain values that are not ours, then `metadata`."""
+    """Plain values that are not ours, then `metadata`; what is not plain there as JSON."""
+    import json
+
     facts = {}
     metadata = item.get("metadata")
     for group in (item, metadata if isinstance(metadata, dict) else {}):
         for key, value in group.items():
             if (group is not item or key not in OWN) and isinstance(value, str | int | float):
                 facts[key] = str(value)
+            elif group is not item and isinstance(value, list | dict):
+                facts[key] = json.dumps(value, ensure_ascii=False)
     return list(facts.items())
 
 
@@ -188,19 +277,11 @@ def _lines(side: object) -> list[Any]:
     return side
 
 
-def _as_runs(sides: Sequence[Sequence[Any]]) -> bool:
-    """True for clues such as 1 1 1 0 1 that mean 3 1: nothing but 0 and 1, some 0 beside others."""
-    mixed = False
-    for side in sides:
-        for line in side:
-            if not isinstance(line, list) or not all(type(x) is int and x in (0, 1) for x in line):
-                return False
-            mixed = mixed or (len(line) > 1 and 0 in line)
-    return mixed
-
-
 def _clue(line: Any, place: str, inks: _Inks) -> Clue:
-    if line is None or line == "" or (type(line) is int and line == 0):
+    if line is None:
+        said = "a line whose clue is not given is not supported"
+        raise InvalidPuzzle(f"{place}: expected a clue such as [2, 1], found `null`: {said}")
+    if line == "" or (type(line) is int and line == 0):
         return ()
     if isinstance(line, str):
         line = line.replace(",", " ").split()
@@ -208,6 +289,8 @@ def _clue(line: Any, place: str, inks: _Inks) -> Clue:
         line = [line]
     if not isinstance(line, list):
         raise wrong(place, 0, "a clue such as [2, 1]", line)
+    if line and all(isinstance(word, str) for word in line) and (line == [""] or says_empty(line)):
+        return ()
     clue: list[Block] = []
     for block in line:
         length, colour = _block(block, place, inks)
