@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from ..puzzle import Block, Clue, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import length_of, make, number, numbered, only_black, only_one, sizes, wrong
+from .text import length_of, make, number, numbered, only_black, only_one, shown, sizes, wrong
 
 TITLE = "Clingo facts"
 START = re.compile(r"^[ \t]*+(?:row|col)_hint\(", re.MULTILINE)
@@ -30,6 +30,7 @@ def sniff(text: str) -> bool:
 
 def parse(text: str, source: str) -> Parsed:
     sized: dict[str, int] = {}
+    aside: list[str] = []
     facts: dict[str, defaultdict[int, dict[int, Block]]] = {side: defaultdict(dict) for side in SIDES}
     for place, line in numbered(text):
         line = line.partition("%")[0].rstrip()
@@ -41,7 +42,9 @@ def parse(text: str, source: str) -> Parsed:
             at = found.end()
             name, value, side, *words = found.groups()
             if name:
-                if name in SIDES.values():
+                if name not in SIDES.values():
+                    aside.append(f"line {place}: {shown(f'#const {name}')} is not known: left aside")
+                else:
                     sized[name] = number(value, source, place, "a size such as `#const w = 4.`")
                 continue
             number_of_line, order = (number(word, source, place, "a number from 1") for word in words[:2])
@@ -58,7 +61,7 @@ def parse(text: str, source: str) -> Parsed:
         else f"no `#const w` and `h`: {width} wide and {height} high by the last lines with a fact"
     )
     rows, columns = _clues(facts["row"], height, "row", source), _clues(facts["col"], width, "column", source)
-    yield make(rows, columns, source, warnings=[guessed] if guessed else [])
+    yield make(rows, columns, source, warnings=[*aside, guessed] if guessed else aside)
 
 
 def _clues(facts: dict[int, dict[int, Block]], n: int, kind: str, source: str) -> list[Clue]:

@@ -25,6 +25,7 @@ from .text import (
     make,
     number,
     numbered,
+    says_empty,
     shown,
     sizes,
     stem,
@@ -45,14 +46,20 @@ ENTITY = re.compile(r"&[#A-Za-z0-9]+;")
 CELLS = re.compile(r"[0-9a-zA-Z. ]+")
 PLAIN = r"[ !#-%'-\[\]-~]"  # printable ASCII without quotes, ampersands and backslashes
 ORDINARY = re.compile(
-    rf"((?:(?:[a-z][a-z_-]*+[ ]++(?:\"{PLAIN}*+\"|[!$-%'-\[\]-~]{PLAIN}*+))?+\n)*+)"
+    rf"((?:(?:# [a-z][a-z_-]*+ \"{PLAIN}*+\"|[a-z][a-z_-]*+[ ]++(?:\"{PLAIN}*+\"|[!$-%'-\[\]-~]{PLAIN}*+))?+\n)*+)"
     r"(rows|columns)\n((?: *+(?:[0-9][0-9, ]*+)?\n)*+)(?!\2)(?:rows|columns)\n((?: *+(?:[0-9][0-9, ]*+)?\n)*+)"
     rf"((?:[a-z][a-z_-]*+[ ]\"{PLAIN}*+\"\n++)*+)\Z"
 )
 """A puzzle that the quick reader takes: facts, two sections of numbers, facts in quotes."""
 
-FACT = re.compile(r'^([a-z_-]+) +(?:"([^\n"]*)"|([^\n"]*[^\n" ]) *)$', re.MULTILINE)
+FACT = re.compile(r'^(# )?([a-z_-]+) +(?:"([^\n"]*)"|([^\n"]*[^\n" ]) *)$', re.MULTILINE)
+NOTED = re.compile(r'# ([a-z][a-z_-]*) (".*")\Z')
+"""A fact as a comment."""
+
 KEY = re.compile(r"[a-z][a-z_-]*\Z")
+FACTS = ("catalogue", "title", "by", "author", "copyright", "license", "source", "description")
+"""Facts that programs know. Others are written as comments, and read back: some readers refuse what they don't know."""
+
 OWN = ("width", "height", "rows", "columns", "color", "colour", "goal", "saved", "title")
 INKS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -104,7 +111,9 @@ def _draft(text: str) -> Draft | None:
     facts: dict[str, str] = {}
     sized = {"width": 0, "height": 0}
     goal = ""
-    for key, quoted, plain in FACT.findall(head + tail):
+    for noted, key, quoted, plain in FACT.findall(head + tail):
+        if noted and key in OWN:
+            return None
         if key in sized and plain.isdigit() and len(plain) < 6 and not sized[key]:
             sized[key] = int(plain)
         elif key == "goal" and quoted and not goal:
@@ -153,6 +162,9 @@ def _puzzle(lines: Lines, source: str, name: str, index: int) -> Puzzle:
     while at < len(lines):
         place, line = lines[at]
         at += 1
+        noted = NOTED.match(line)
+        if noted and noted[1] not in OWN:
+            facts.append((noted[1], _unquoted(noted[2])))
         if not line or line.startswith("#"):
             continue
         word, value = ([*line.split(None, 1), ""])[:2]
@@ -180,6 +192,8 @@ def _puzzle(lines: Lines, source: str, name: str, index: int) -> Puzzle:
         elif key == "title":
             name = _unquoted(value) or name
             facts.append((key, _unquoted(value)))
+        elif not word[0].isalpha():
+            raise wrong(source, place, "a word such as `title` or `rows` before its value, or clues behind it", line)
         elif key != "saved":
             facts.append((key if KEY.match(key) else word, _unquoted(value)))
     if len(sized) < 2:
@@ -246,7 +260,7 @@ def _clue(text: str, place: int, inks: _Inks, source: str, coloured: bool, warni
     words = text.replace(",", " ").split()
     if not coloured:
         return black_clue([_number_only(word) for word in words], source, place)
-    if words == ["0"]:
+    if says_empty(words):
         return ()
     parts = []
     current = ""
@@ -364,7 +378,11 @@ def _text(
     """A puzzle as text; sides: the clues of the rows and of the columns."""
     clues = [list(side) for side in sides]
     lines = [f"title {_quoted(title)}"]
-    lines += [f"{key} {_quoted(text)}" for key, text in metadata if KEY.match(key) and key not in OWN]
+    lines += [
+        f"{'' if key in FACTS else '# '}{key} {_quoted(text)}"
+        for key, text in metadata
+        if KEY.match(key) and key not in OWN
+    ]
     lines += [f"width {len(clues[1])}", f"height {len(clues[0])}"]
     if palette != BLACK_AND_WHITE:
         if palette[0].rgb != BLACK_AND_WHITE[0].rgb:

@@ -1,4 +1,7 @@
-"""pyNonogram's `.non`: `key:value` lines, `rows:2,1 0 1` with blanks between clues. One black-white puzzle."""
+"""pyNonogram's `.non`: `key:value` lines, `rows:2,1 0 1` with blanks between clues. One black-white puzzle.
+
+The program knows some keys only, so that other facts are written behind a `#`. Lines with `#` first are passed over.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from .text import black_clue, goal_of_cells, lengths, make, number, numbered, on
 TITLE = "pyNonogram's .non"
 KEYS = ("width", "height", "rows", "columns")
 OWN = (*KEYS, "solution", "title")
+FACTS = ("title", "author", "date", "picture", "difficulty")
 START = re.compile(r"^(width|height|rows|columns):", re.MULTILINE)
 KEY = re.compile(r"[a-z][a-z_-]*\Z")
 
@@ -24,8 +28,12 @@ def parse(text: str, source: str) -> Parsed:
     values: dict[str, tuple[int, str]] = {}
     for place, line in numbered(text):
         key, colon, value = line.partition(":")
-        if colon:
+        if colon and not line.startswith("#"):
+            if key.strip().lower() in values:
+                raise wrong(source, place, "each key once", line)
             values[key.strip().lower()] = (place, value.strip())
+        elif line and not line.startswith("#"):
+            raise wrong(source, place, "lines such as `rows:2,1 0 1`", line)
     missing = [key for key in KEYS if key not in values]
     if missing:
         raise wrong(source, 0, "`width:`, `height:`, `rows:` and `columns:`", f"no {missing[0]}")
@@ -48,8 +56,9 @@ def parse(text: str, source: str) -> Parsed:
 
 def write(puzzles: Iterable[Puzzle]) -> str:
     puzzle = only_black(only_one(puzzles, TITLE), TITLE)
-    lines = [f"title:{' '.join(puzzle.name.split())}"] if puzzle.name else []
-    lines += [f"{key}:{' '.join(value.split())}" for key, value in puzzle.metadata if KEY.match(key) and key not in OWN]
+    facts = [("title", puzzle.name)] if puzzle.name else []
+    facts += [(key, value) for key, value in puzzle.metadata if KEY.match(key) and key not in OWN]
+    lines = [f"{'' if key in FACTS else '# '}{key}:{' '.join(value.split())}" for key, value in facts]
     lines += [f"width:{puzzle.width}", f"height:{puzzle.height}"]
     for key, clues in (("rows", puzzle.rows), ("columns", puzzle.columns)):
         lines.append(f"{key}:{' '.join(lengths(clue, ',') for clue in clues)}")
