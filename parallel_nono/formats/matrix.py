@@ -57,6 +57,9 @@ def _puzzle(lines: Lines, source: str) -> Puzzle:
     ragged = next(((place, line) for place, line in lines if len(line) != wide), None)
     if ragged and not any(" " in line or not line for _, line in lines):
         raise wrong(source, ragged[0], f"rows of one length, {wide} cells", f"{len(ragged[1])} cells")
+    unseen = next(((number, char) for number, line in lines for char in line if not char.isprintable()), None)
+    if unseen:
+        raise wrong(source, unseen[0], "characters that can be seen", f"U+{ord(unseen[1]):04X}")
     chars = sorted({char for _, line in lines for char in line} - set(BACKGROUND + " "))
     if len(chars) > MAX_INKS:
         raise wrong(source, 0, f"at most {MAX_INKS:,} colours", f"{len(chars)}")

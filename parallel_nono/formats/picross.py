@@ -31,6 +31,7 @@ class _Draft:
         self.sides: dict[str, list[Clue]] = {}
         self.side: list[Clue] | None = None
         self.problem: InvalidPuzzle | None = None
+        self.has_more = False  # sections or clues behind the problem
 
     def take(self, line: str, place: int, source: str) -> None:
         """A section or a clue. Errors: InvalidPuzzle."""
@@ -48,16 +49,18 @@ def parse(text: str, source: str) -> Parsed:
         line = line.partition("#")[0].strip()
         if not line:
             continue
-        word, _, name = line.partition(" ")
+        word, name = ([*line.split(None, 1), ""])[:2]
         if word == "GRID":
-            drafts.append(_Draft(name.strip(), place))
+            drafts.append(_Draft(name, place))
         elif drafts and (line in SIDES or line.startswith("[")):
             try:
-                if not drafts[-1].problem:
+                if drafts[-1].problem:
+                    drafts[-1].has_more = True
+                else:
                     drafts[-1].take(line, place, source)
             except InvalidPuzzle as problem:
                 drafts[-1].problem = problem
-        elif not drafts or not drafts[-1].problem:
+        elif not drafts or not drafts[-1].problem or drafts[-1].has_more:
             drafts.append(_Draft("", place))
             drafts[-1].problem = wrong(
                 source, place, "`GRID name`, `ROWS`, `COLUMNS` or a clue such as `[ 2 1 ]`", line

@@ -52,6 +52,8 @@ def parse(text: str, source: str) -> Parsed:
     board = _part(lines, at + 1, height, source)
     columns = _part(lines, at + 2 + height, width, source)
     rows = _part(lines, at + 3 + height + width, height, source)
+    if not any(line for _, line in (*columns, *rows)) and not any("?" in line for _, line in board):
+        columns, rows = [], []  # a finished board, then the end of the file
     picture = None if len(columns) == width and len(rows) == height else _picture(board, height, width, source)
     shown_rows, shown_columns = clues_of_goal(picture) if picture else ((), ())
     yield make(

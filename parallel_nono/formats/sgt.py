@@ -63,7 +63,7 @@ def pack(texts: Sequence[str]) -> Packed:
 
     owners, heights, widths, places, counts, blocks = kernels.read_texts(kernels.sgt, texts)
     text = "".join(texts)
-    labels = [text[a:b] for a, b in places.tolist()]
+    labels = [text[a:b].strip() for a, b in places.tolist()]
     return Packed(owners, heights, widths, counts, blocks, labels)
 
 
