@@ -30,6 +30,22 @@ TEXTS = (
     *("tiny.g", "colour.g", "tiny.sgt"),
 )
 
+SIGNS_AND_ZEROS = (
+    '{"rows":[[1,1],[0,1],[1,1]],"columns":[[1,1],[0,1],[1,1]]}',
+    '{"rowHints":[[1,1],[0,1],[1,1]],"colHints":[[0,3],[0,1],[1,1]]}',
+    '{"rows":[[0,0,0],[0,1,1],[0,1,1]],"cols":[[0,0,0],[0,1,1],[0,1,1]]}',
+    '{"rows":[[1,1],[1,0]],"cols":[[1,0],[1,1]]}',
+    '{"rows":[[1,1,0,1],[0],[1]],"cols":[[1,0,1],[1],[0,0,0],[1]]}',
+    '{"rows":[[2],null],"columns":[[1],["-"]]}',
+    '{"rows":[["-"],[""],"[]",[1]],"columns":[[1],[0,0]]}',
+    "2 2\n1\n-\n1\n[]\n",
+    "width 2\nheight 2\nrows\n1\n\u2013\ncolumns\n1\n[ 0 ]\n",
+    "width 2\nheight 2\n3 4\nrows\n1\n0\ncolumns\n1\n0\n",
+    ": a\n1\n-\n: b\n1\n[]\n:\n",
+    "2x2:1/-/1/[]\n",
+)
+"""Signs of empty lines, and zeros that are padding or cells."""
+
 
 def by_python(text: str, form: str) -> list[Any] | str:
     """What the command line's parser gives, messages as the page words them; a text that is no file: its message."""
@@ -59,6 +75,7 @@ def test_samples_and_broken_texts_are_read_alike() -> None:
     texts = [(SAMPLES / name).read_text(encoding="utf-8") for name in TEXTS]
     texts += [mutated(text.encode(), rng).decode("latin-1") for text in texts for _ in range(60)]
     texts = [text for text in texts if not re.search(r"[\0-\x08\x0b-\x1f\x7f-\xff]", text)]
+    texts += SIGNS_AND_ZEROS
     compared = dict.fromkeys(FORMATS, 0)
     for text, answer in zip(texts, node({"do": "parse", "text": text} for text in texts), strict=True):
         found = recognise(text)

@@ -20,6 +20,10 @@ function parserOf(layout) {
   }
 
   const grouped = (number) => number.toLocaleString("en");
+  const EMPTY_TEXTS = new Set(["0", ..."-\u2010\u2011\u2012\u2013\u2014\u2212", "[]", "[0]", "()", '""', "''"]);
+  const EMPTY_LINE =
+    /^[ \t]*(?:[\u2010-\u2014\u2212-]|\[[ \t]*0?[ \t]*\]|\([ \t]*0?[ \t]*\)|""|'')[ \t]*$/gm;
+
   const words = (text) => text.split(/\s+/).filter(Boolean);
   const numbered = (text) => text.replace(/\n$/, "").split("\n").map((line, at) => [at + 1, line.trim()]);
 
@@ -34,8 +38,13 @@ function parserOf(layout) {
     return length;
   }
 
-  /** A clue of [length as text, colour] pairs: `?` is a blot, a lone `0` an empty line. */
+  /** True for the words of a clue that are a sign for an empty line, such as `-` or `[ 0 ]`. */
+  const saysEmpty = (parts) =>
+    parts.length < 4 && EMPTY_TEXTS.has(parts.join("")) && (parts.length < 2 || "[(".includes(parts[0]));
+
+  /** A clue of [length as text, colour] pairs: `?` is a blot, a lone `0` or another sign an empty line. */
   function clueOf(parts, line, text) {
+    if (saysEmpty(parts.map(([word]) => word))) return [];
     const clue = parts.map(([word, colour]) => [word === "?" ? 0 : lengthOf(word, line), colour]);
     if (!parts.some(([word], at) => word !== "?" && clue[at][0] === 0)) return clue;
     if (clue.length > 1) throw wrong(line, "`0` alone or lengths from 1", text);
@@ -226,7 +235,7 @@ function parserOf(layout) {
 
   function gridClue(text, place, suffixes) {
     const line = text.replaceAll(",", " ").trim();
-    if (line === "0") return [];
+    if (saysEmpty(words(line))) return [];
     const parts = [];
     const token = /([0-9]+|\?)([^\s0-9,?]?)[ \t]*/uy;
     while (token.lastIndex < line.length) {
@@ -301,6 +310,8 @@ function parserOf(layout) {
         while (!value.startsWith('"') && at < lines.length && goesOn(lines[at][1])) at++;
       } else if (key === "title") {
         name = unquoted(value) || name;
+      } else if (!/^\p{L}/u.test(word)) {
+        throw wrong(place, "a word such as `title` or `rows` before its value, or clues behind it", line);
       }
     }
     const missing = ["width", "height"].filter((key) => !(key in sized));
@@ -345,7 +356,7 @@ function parserOf(layout) {
   function nonClue(text, place, inks, coloured, warnings) {
     const parts = clueWords(text);
     if (!coloured) return blackClue(parts.map((word) => /^([0-9]+)[^0-9?]*$/.exec(word)?.[1] ?? word), place);
-    if (parts.length === 1 && parts[0] === "0") return [];
+    if (saysEmpty(parts)) return [];
     const pairs = [];
     let current = "";
     for (const word of parts) {
@@ -407,12 +418,9 @@ function parserOf(layout) {
     const warnings = [];
     const cut = (side) => side.trim().split(/[\n/;]/).map((part) => part.trim());
     let sides = pair.map((key) => (typeof item[key] === "string" ? cut(item[key]) : item[key]));
-    const bits = (line) => Array.isArray(line) && line.every((x) => x === 0 || x === 1);
-    if (sides.flat().every(bits) && sides.flat().some((line) => line.length > 1 && line.includes(0))) {
-      warnings.push("clues of 0 and 1 are read as runs");
-      const runs = (line) => line.join("").split("0").filter(Boolean).map((run) => run.length);
-      sides = sides.map((side) => side.map(runs));
-    }
+    const [read, doubt] = zerosRead(sides, pair.some((key) => /hint|clue/i.test(key)));
+    sides = read;
+    if (doubt) warnings.push(doubt);
     sizes(sides[0].length, sides[1].length, 0);
     const [rows, columns] = sides.map((side, which) =>
       side.map((line, at) => {
@@ -426,6 +434,48 @@ function parserOf(layout) {
     );
     return make(rows, columns, inks.palette, name, warnings);
   }
+
+  const AS_RUNS = "clues of 0 and 1 are read as runs";
+  const AS_PADDING = "zeros beside other numbers are read as padding of clues";
+
+  /** [sides, warning]: zeros taken for padding of clues, or for runs spelt out in 0 and 1; see formats/zeros.py. */
+  function zerosRead(sides, areClues) {
+    const numbers = (line) => Array.isArray(line) && line.every((n) => Number.isInteger(n) && n >= 0);
+    const lines = sides.flat();
+    if (!lines.some((line) => Array.isArray(line) && line.length > 1 && line.includes(0))) return [sides, ""];
+    if (!lines.every(numbers)) return [sides, ""];
+    const clues = sides.map(unpadded).filter(Boolean);
+    const runs = (line) => line.join("").split("0").filter(Boolean).map((run) => run.length);
+    const spelt = lines.flat().every((n) => n < 2) ? sides.map((side) => side.map(runs)) : null;
+    if (clues.length < 2) return spelt ? [spelt, AS_RUNS] : [sides, ""];
+    if (!spelt) return [clues, AS_PADDING];
+    const [cluesFit, runsFit] = [clues, spelt].map(fit);
+    if (runsFit && (!cluesFit || (!areClues && isPicture(...sides)))) return [spelt, AS_RUNS];
+    return [clues, AS_PADDING + (runsFit ? " (they could also be runs of 0 and 1)" : "")];
+  }
+
+  /** The clues of a side without zeros; null if they are no padding to one length. */
+  function unpadded(side) {
+    const mixed = side.some((line) => line.length > 1 && line.includes(0));
+    if (mixed && new Set(side.map((line) => line.length)).size > 1) return null;
+    const first = (line) => line.slice(Math.max(line.findIndex(Boolean), 0));
+    const bare = (line) => (line.some(Boolean) ? line : []);
+    const last = (line) => line.slice(0, line.findLastIndex(Boolean) + 1);
+    const short = [first, last].map((cut) => side.map((line) => cut(bare(line))));
+    return short.find((clues) => !clues.some((clue) => clue.includes(0))) ?? null;
+  }
+
+  /** Whether sums and lengths of black clues fit. */
+  function fit(sides) {
+    const sum = (clue) => clue.reduce((total, length) => total + length, 0);
+    const sums = sides.map((side) => sum(side.map(sum)));
+    const rooms = [sides[1].length, sides[0].length];
+    return sums[0] === sums[1] && sides.every((side, at) => side.every((c) => sum(c) + c.length - 1 <= rooms[at]));
+  }
+
+  const isPicture = (rows, columns) =>
+    columns.every((column) => column.length === rows.length) &&
+    rows.every((row, y) => row.length === columns.length && row.every((cell, x) => cell === columns[x][y]));
 
   function jsonPalette(given) {
     if (given === undefined || given === null) {
@@ -467,11 +517,17 @@ function parserOf(layout) {
   }
 
   function jsonClue(line, inks) {
-    if (line === null || line === "" || line === 0) return [];
+    if (line === null) {
+      const why = "a line whose clue is not given is not supported";
+      throw new InvalidPuzzle(`expected a clue such as [2, 1], found \`null\`: ${why}`);
+    }
+    if (line === "" || line === 0) return [];
     let blocks = line;
     if (typeof line === "string") blocks = clueWords(line);
     else if (Number.isInteger(line)) blocks = [line];
     if (!Array.isArray(blocks)) throw wrongJson("a clue such as [2, 1]", line);
+    const isText = blocks.length > 0 && blocks.every((word) => typeof word === "string");
+    if (isText && ((blocks.length === 1 && blocks[0] === "") || saysEmpty(blocks))) return [];
     const clue = blocks.map((block) => jsonBlock(block, inks));
     if (!clue.some(([length]) => length === 0)) return clue.map(([length, colour]) => [length ?? 0, colour]);
     if (clue.length > 1) throw wrongJson("`0` alone or lengths from 1", blocks);
@@ -529,7 +585,8 @@ function parserOf(layout) {
   function parse(given) {
     const text = given.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
     if (!text.trim()) throw new InvalidPuzzle("expected a puzzle, found nothing");
-    const format = FORMATS.find(([, sniff]) => sniff(text));
+    const plain = text.replace(EMPTY_LINE, "0");
+    const format = FORMATS.find(([, sniff]) => sniff(text)) ?? FORMATS.find(([, sniff]) => sniff(plain));
     if (!format) {
       throw wrong(0, "a puzzle as .non, .nin, .g, JSON or a game id `WxH:...`", text.trim().split("\n")[0]);
     }
