@@ -12,6 +12,7 @@ MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 DECLARED = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 TEXT_CODECS = re.compile(r"(utf-?8|utf-?16|us-?ascii|ascii|latin-?1|iso-?8859-\d+|(windows|cp)-?\d+|koi8-[ru]|"
                          r"shift[_-]?jis|euc-(jp|kr)|gb(k|2312|18030)|big5)\Z")  # fmt: skip
+MARKED = re.compile("^\ufeff", re.MULTILINE)
 MANY_NULS = 0.3
 
 
@@ -19,12 +20,19 @@ def decode(data: bytes, source: str) -> tuple[str, str]:
     """(text, warning) of the bytes of a file; lines of the text end in "\\n".
 
     A byte order mark wins, then an XML declaration, then UTF-8; what is none of them is read as Windows-1252 with a
-    warning. Errors: InvalidPuzzle for binary data.
+    warning. Marks at the beginning of other lines, of files that were put together, are taken out, NULs and the old
+    sign for the end of a file (Ctrl-Z) at the end cut off; all but the last is told. Errors: InvalidPuzzle for binary
+    data.
     """
     text, warning = _decoded(data, source)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text, warning
+    mark = MARKED.search(text) if "\ufeff" in text else None
+    if mark:
+        line = text.count("\n", 0, mark.start()) + 1
+        said = f"line {line}: a byte order mark within the text is left aside"
+        text, warning = MARKED.sub("", text), f"{warning}; {said}" if warning else said
+    return text.rstrip("\x1a") if text[-1:] == "\x1a" else text, warning
 
 
 def _decoded(data: bytes, source: str) -> tuple[str, str]:
@@ -39,7 +47,7 @@ def _decoded(data: bytes, source: str) -> tuple[str, str]:
             if high.count(b"\0") == nuls > MANY_NULS * len(data[:4096]):
                 return _with(codec, data)
     if b"\0" in data:
-        raise InvalidPuzzle(f"{source}: expected text, found binary data that starts with {data[:8].hex(' ')}")
+        return _padded(data, source)
     declared = DECLARED.match(data)
     if declared:
         codec = declared[1].decode("ascii").lower()
@@ -56,6 +64,21 @@ def _decoded(data: bytes, source: str) -> tuple[str, str]:
         return data.decode("cp1252"), warning
     except UnicodeDecodeError:
         return data.decode("latin-1"), "not UTF-8: read as Latin-1"
+
+
+def _padded(data: bytes, source: str) -> tuple[str, str]:
+    """`_decoded` of a text that NULs fill up. Errors: InvalidPuzzle where something follows them."""
+    text = data.rstrip(b"\0")
+    at = text.find(b"\0")
+    place = text.count(b"\n", 0, max(at, 0)) + 1
+    if not text.strip() or data[:1] == b"\0" or at in range(8):
+        raise InvalidPuzzle(f"{source}: expected text, found binary data that starts with {data[:8].hex(' ')}")
+    if at > 0:
+        raise InvalidPuzzle(f"{source}:{place}: expected text, found a NUL (byte {at + 1:,})")
+    found, warning = _decoded(text, source)
+    line = found.count("\n") + 1
+    left = f"line {line}: {len(data) - len(text)} NULs at the end are left aside"
+    return found, f"{warning}; {left}" if warning else left
 
 
 def _with(codec: str, data: bytes) -> tuple[str, str]:
