@@ -513,7 +513,7 @@ def test_odd_game_ids_are_read_alike(texts: list[str]) -> None:
         ("csv", "a,b\n", "file:1: expected a first line with the fields `rows` and `columns`"),
         ("csv", 'rows,columns\n"1,1\n', "file:3: expected CSV, found a mistake"),
         ("csv", "rows,columns,colours\n1a,1a,a:red\n", "file:2: expected colours such as `a:#0000ff b:#ff0000`"),
-        ("rosetta", "A\nA\nA\n", "file:1: expected a line of row clues and a line of column clues"),
+        ("rosetta", "A\nA\nA\n", "file:3: expected a line of row clues and a line of column clues"),
         ("rosetta", "a\nA\n", "file:1: expected letters from A .1. to Z .26., found `a`"),
         ("matrix", "01\n0\n", "file:2: expected rows of one length, 2 cells, found `1 cells`"),
         ("pynonogram", "width:1\nheight:1\nrows:1\n", "expected `width:`, .*found `no columns`"),

@@ -2,26 +2,34 @@
 
 The blocks are row lengths, row colours (1 and up), column lengths, column colours. An empty line is a blank line, so
 blocks are counted, not parted, unless no line is blank but those between blocks (`0` is an empty line then). The file
-holds no shades. One puzzle.
+holds no shades. Files that were put together are read one puzzle after another; only one is written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import accumulate
 
-from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Puzzle, letter
+from ..puzzle import BLACK_AND_WHITE, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
 from .shades import distinct
 from .text import (
+    CLUES,
     MAX_INKS,
     Lines,
     coloured_clue,
     from_first_full,
     lengths,
     make,
+    n_first_full,
+    next_clues,
+    next_full,
     number,
     numbered,
+    one_by_one,
     only_one,
     says_empty,
     sizes,
@@ -29,7 +37,8 @@ from .text import (
 )
 
 TITLE = "a .cwc file"
-START = re.compile(r"\s*+([0-9]{1,6})[ \t]*+\n[ \t]*+([0-9]{1,6})[ \t]*+\n[ \t]*+([0-9]{1,6})[ \t]*+\n[0-9?, \t\n]*+\Z")
+START = re.compile(r"\s*+([0-9]{1,6})[ \t]*+\n[ \t]*+([0-9]{1,6})[ \t]*+\n[ \t]*+([0-9]{1,6})[ \t]*+\n")
+ALONE = re.compile(r"[0-9?, \t\n]*+\Z")
 
 
 def sniff(text: str) -> bool:
@@ -39,39 +48,78 @@ def sniff(text: str) -> bool:
     height, width, _ = map(int, found.groups())
     wanted = 2 * (height + width)
     lines = text[found.end(3) :].split("\n")[1:]
-    return sum(not line.isspace() for line in lines if line) == wanted or wanted <= len(lines) <= wanted + 5
+    if ALONE.match(text, found.end()) and (
+        sum(not line.isspace() for line in lines if line) == wanted or wanted <= len(lines) <= wanted + 5
+    ):
+        return True
+    return len(lines) > wanted and _goes_on(text)
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a whole puzzle is followed by the head of another, or by what are no clues."""
+    lines = numbered(text)
+    try:
+        _, end = _read(lines, next_full(lines, 0, divided=False), "")
+    except InvalidPuzzle:
+        return False
+    at = next_full(lines, end)
+    following = [line for _, line in lines[at : at + 3]]
+    return not following or not CLUES.match(following[0]) or all(map(str.isdecimal, following))
 
 
 def parse(text: str, source: str) -> Parsed:
     lines = from_first_full(numbered(text), source, "the height, the width, the number of colours and the clues")
-    if len(lines) < 3:
-        raise wrong(source, 0, "the height, the width, the number of colours and the clues", f"{len(lines)} lines")
+    yield from one_by_one(lines, source, partial(_read, source=source))
+
+
+def _read(lines: Lines, start: int, source: str) -> tuple[Puzzle, int]:
+    """The puzzle that begins at a line, and where it ends."""
+    head = lines[start : start + 3]
+    place = head[0][0]
+    if len(head) < 3:
+        hope = "the height, the width, the number of colours and the clues"
+        raise wrong(source, place, hope, f"{len(head)} lines")
     hope = "the height, the width, then the number of colours"
-    height, width, n_inks = (number(line, source, place, hope) for place, line in lines[:3])
-    sizes(height, width, source, lines[0][0])
+    height, width, n_inks = (number(line, source, place, hope) for place, line in head)
+    sizes(height, width, source, place)
     if not 1 <= n_inks <= MAX_INKS:
-        raise wrong(source, lines[2][0], f"1 to {MAX_INKS:,} colours", n_inks)
+        raise wrong(source, head[2][0], f"1 to {MAX_INKS:,} colours", n_inks)
     wanted = (height, height, width, width)
-    rest = lines[3:]
-    full = [line for line in rest if line[1]]
-    blocks: list[Lines] = []
-    if len(full) == sum(wanted):
-        for n in wanted:
-            blocks.append(full[:n])
-            full = full[n:]
+    if n_first_full(lines, start + 3, sum(wanted)) == sum(wanted):
+        full, end = next_clues(lines, start + 3, sum(wanted), source, "")
+        blocks = [full[last - n : last] for n, last in zip(wanted, accumulate(wanted), strict=True)]
     else:
-        rest += [(len(lines), "")] * (sum(wanted) + 3 - len(rest))  # blank lines at the end may be cut off
-        for n in wanted:
-            blocks.append(rest[:n])
-            if rest[n:] and rest[n][1]:
-                raise wrong(source, rest[n][0], f"a blank line after {n} lines", rest[n][1])
-            rest = rest[n + 1 :]
-        if any(line for _, line in rest):
-            raise wrong(source, 0, f"four blocks of {height}, {height}, {width} and {width} lines", "more lines")
+        blocks, end = _blocks(lines, start + 3, wanted, source)
     rows, columns = (
         [_clue(*pair, n_inks, source) for pair in zip(blocks[at], blocks[at + 1], strict=True)] for at in (0, 2)
     )
-    yield make(rows, columns, source, palette=_palette(n_inks))
+    at = next_full(lines, end)
+    if at < len(lines) and _sums(rows) != _sums(columns):
+        raise wrong(source, lines[at][0], f"the end after {height} row and {width} column clues", lines[at][1])
+    return make(rows, columns, source, palette=_palette(n_inks)), end
+
+
+def _blocks(lines: Lines, start: int, wanted: Sequence[int], source: str) -> tuple[list[Lines], int]:
+    """(blocks of so many lines, where they end); a blank line between them, others are empty clues."""
+    blocks = []
+    for n in wanted:
+        block = lines[start : start + n]
+        blocks.append(block + [(lines[-1][0], "")] * (n - len(block)))  # blank lines at the end may be cut off
+        start = min(start + n, len(lines))
+        if len(blocks) < len(wanted) and start < len(lines):
+            if lines[start][1]:
+                raise wrong(source, lines[start][0], f"a blank line after {n} lines", lines[start][1])
+            start += 1
+    return blocks, start
+
+
+def _sums(side: Iterable[Clue]) -> dict[int, int]:
+    """Cells of each colour."""
+    sums: defaultdict[int, int] = defaultdict(int)
+    for clue in side:
+        for length, ink in clue:
+            sums[ink] += length
+    return sums
 
 
 def _palette(n_inks: int) -> tuple[Colour, ...]:

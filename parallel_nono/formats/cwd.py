@@ -1,23 +1,32 @@
-"""`.cwd`, QNonograms: height and width on a line each, row clues, a blank line, column clues. One black-white puzzle.
+"""`.cwd`, QNonograms: height and width on a line each, row clues, a blank line, column clues. Black-white puzzles; only
+one is written.
 
-An empty line is `0`. Where a blank line could also be an empty clue, the numbers of the header decide.
+An empty line is `0`. Where a blank line could also be an empty clue, the numbers of the header decide. Files that were
+put together are read one puzzle after another.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 
-from ..puzzle import InvalidPuzzle, Puzzle
+from ..puzzle import Puzzle
 from . import Format, Parsed
 from .text import (
+    Lines,
     black_clues,
-    clue_lines,
+    fits,
+    follow,
     from_first_full,
     lengths,
     make,
+    n_first_full,
+    next_clues,
+    next_full,
     number,
     numbered,
+    one_by_one,
     only_black,
     only_one,
     sizes,
@@ -30,8 +39,10 @@ START = re.compile(r"\s*([0-9]{1,6})[ \t]*\n[ \t]*([0-9]{1,6})[ \t]*\n")
 
 def sniff(text: str) -> bool:
     found = START.match(text)
-    if found is None or text[found.end() :].strip(" \t\n0123456789,?"):
+    if found is None:
         return False
+    if text[found.end() :].strip(" \t\n0123456789,?"):
+        return follow(text, 2, _clues_of_head)
     lines = [line.strip() for line in text[found.end() :].split("\n")]
     height, width = int(found[1]), int(found[2])
     if len(lines) < height + width:
@@ -39,24 +50,44 @@ def sniff(text: str) -> bool:
     return len([line for line in lines if line]) == height + width or (len(lines) > height and not lines[height])
 
 
+def _clues_of_head(lines: list[str]) -> int:
+    """Lines of clues behind a head of a height and a width; 0: the lines are none."""
+    if len(lines) < 2 or not all(line.isascii() and line.isdigit() and len(line) < 7 for line in lines):
+        return 0
+    return sum(map(int, lines)) if all(map(int, lines)) else 0
+
+
 def parse(text: str, source: str) -> Parsed:
     lines = from_first_full(numbered(text), source, "the height, the width and the clues")
-    if len(lines) < 2:
-        raise wrong(source, 0, "the height, the width and the clues", lines[0][1])
-    height, width = (number(line, source, place, "the height, then the width") for place, line in lines[:2])
-    sizes(height, width, source, lines[0][0])
-    rest = lines[2:]
-    full = [line for line in rest if line[1]]
-    if len(full) == height + width:
-        rows, columns = full[:height], full[height:]
-    elif len(rest) > height and not rest[height][1]:
-        rows, columns = rest[:height], clue_lines(rest[height + 1 :], width, source, "column")
+    yield from one_by_one(lines, source, partial(_read, source=source))
+
+
+def _read(lines: Lines, start: int, source: str) -> tuple[Puzzle, int]:
+    """The puzzle that begins at a line, and where it ends."""
+    place = lines[start][0]
+    if start + 1 == len(lines):
+        raise wrong(source, place, "the height, the width and the clues", lines[start][1])
+    hope = "the height, then the width"
+    height, width = (number(line, source, place, hope) for place, line in lines[start : start + 2])
+    sizes(height, width, source, place)
+    body = start + 2
+    middle = body + height
+    n_full = n_first_full(lines, body, height + width)
+    parted = middle < len(lines) and not lines[middle][1]
+    if parted and (n_full != height + width or all(line for _, line in lines[body:middle])):
+        rows = lines[body:middle]
+        columns, end = next_clues(lines, middle + 1, width, source, "column")
+    elif n_full >= height + width:
+        chosen, end = next_clues(lines, body, height + width, source, "row and column")
+        rows, columns = chosen[:height], chosen[height:]
     else:
-        raise InvalidPuzzle(
-            f"{source}: expected {height} lines of row clues, a blank line and {width} lines of column clues, "
-            f"found {len(full)} lines with clues"
-        )
-    yield make(black_clues(rows, source), black_clues(columns, source), source)
+        hope = f"{height} lines of row clues, a blank line and {width} lines of column clues"
+        raise wrong(source, place, hope, f"{n_full} lines with clues")
+    row_clues, column_clues = black_clues(rows, source), black_clues(columns, source)
+    at = next_full(lines, end)
+    if at < len(lines) and not fits(row_clues, column_clues):
+        raise wrong(source, lines[at][0], f"the end after {height} row and {width} column clues", lines[at][1])
+    return make(row_clues, column_clues, source), end
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

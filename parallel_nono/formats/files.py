@@ -71,13 +71,18 @@ def content_and_format(data: bytes, source: str, form: Format | None) -> tuple[C
 def _second_look(form: Format, text: str, source: str) -> tuple[Format, str]:
     """(format, warning) for a text that could be `form` or one of its rivals, and whose name does not tell.
 
-    The first reading whose sums and lengths fit is taken; others that fit and give another puzzle are a warning.
+    The first reading whose sums and lengths fit is taken; others that fit and give another puzzle are a warning. Of
+    several puzzles all must fit, and a reading that gives more of them without an error is the better one.
     """
     readings: list[tuple[Format, Puzzle]] = []
+    best = (0, 0)
     for other in (form, *(format_named(name) for name in form.rivals)):
         found = list(_parsed(other, text, source, "")) if other is form or could_be(other, text) else []
-        if len(found) == 1 and isinstance(found[0], Puzzle) and fits(found[0].rows, found[0].columns):
-            readings.append((other, found[0]))
+        puzzles = [item for item in found if isinstance(item, Puzzle)]
+        score = (len(puzzles) - len(found), len(puzzles))
+        if puzzles and all(fits(puzzle.rows, puzzle.columns) for puzzle in puzzles) and (not readings or score >= best):
+            readings = [*(readings if score == best else []), (other, puzzles[0])]
+            best = score
     if not readings:
         return form, ""
     chosen, puzzle = readings[0]

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import are_two_blocks, puzzle_of, two_blocks, written
+from .blocks import are_blocks, parse_blocks, written
 from .text import only_black, only_one
 
 TITLE = "Games::Nonogram's text"
 
 
 def sniff(text: str) -> bool:
-    return ("#" in text or "," in text) and are_two_blocks(text)
+    return ("#" in text or "," in text) and are_blocks(text)
 
 
 def parse(text: str, source: str) -> Parsed:
-    yield puzzle_of(two_blocks(text, source), source)
+    yield from parse_blocks(text, source)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

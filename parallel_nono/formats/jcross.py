@@ -39,11 +39,20 @@ def parse(text: str, source: str) -> Parsed:
 
 def _clue(words: Words, what: str) -> Clue:
     blocks: list[Block] = []
-    while length := words.number(f"the clue of {what}, ended by 0"):
+    hope = f"the clue of {what}, ended by 0"
+    while length := _number(words, hope):
         if length > MAX_LINE:
             raise wrong(words.source, words.line, f"block lengths up to {MAX_LINE:,}", length)
         blocks.append(Block(length))
     return tuple(blocks)
+
+
+def _number(words: Words, hope: str) -> int:
+    """A number without a zero before it: `01` is the last of one file and the first of another."""
+    word = words.next(hope)
+    if not (word.isascii() and word.isdigit()) or len(word) > 9 or (word[0] == "0" and len(word) > 1):
+        raise wrong(words.source, words.line, hope, word)
+    return int(word)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

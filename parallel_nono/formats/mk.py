@@ -1,22 +1,28 @@
-"""`.mk`, Olsak's simple format: `H W`, row clues, a line `#`, column clues. One black-white puzzle.
+"""`.mk`, Olsak's simple format: `H W`, row clues, a line `#`, column clues. Black-white puzzles; only one is written.
 
-An empty line is `0` or blank.
+An empty line is `0` or blank. Files that were put together are read one puzzle after another.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
 from .text import (
+    Lines,
     black_clues,
     clue_lines,
+    fits,
     from_first_full,
     lengths,
     make,
+    next_clues,
+    next_full,
     numbered,
+    one_by_one,
     only_black,
     only_one,
     sizes,
@@ -35,14 +41,34 @@ def sniff(text: str) -> bool:
 
 def parse(text: str, source: str) -> Parsed:
     lines = from_first_full(numbered(text), source, "a puzzle")
-    height, width = two_sizes(lines[0], source, "the height and the width")
-    sizes(height, width, source, lines[0][0])
-    dividers = [place for place, (_, line) in enumerate(lines) if line.startswith("#")]
-    if len(dividers) not in (1, 2) or (len(dividers) == 2 and any(line for _, line in lines[dividers[1] + 1 :])):
-        raise wrong(source, 0, "one line `#` between rows and columns", f"{len(dividers)} of them")
-    rows = clue_lines(lines[1 : dividers[0]], height, source, "row")
-    columns = clue_lines(lines[dividers[0] + 1 : [*dividers, len(lines)][1]], width, source, "column")
-    yield make(black_clues(rows, source), black_clues(columns, source), source)
+    yield from one_by_one(lines, source, partial(_read, source=source))
+
+
+def _read(lines: Lines, start: int, source: str) -> tuple[Puzzle, int]:
+    """The puzzle that begins at a line, and where it ends."""
+    height, width = two_sizes(lines[start], source, "the height and the width")
+    sizes(height, width, source, lines[start][0])
+    divider = _divider(lines, start)
+    if divider == len(lines):
+        raise wrong(source, lines[start][0], "one line `#` between rows and columns", "0 of them")
+    rows = clue_lines(lines[start + 1 : divider], height, source, "row")
+    last = _divider(lines, divider + 1)  # a `#` at the end, or that of another puzzle
+    columns, n_read = next_clues(lines[divider + 1 : last], 0, width, source, "column")
+    end = divider + 1 + n_read
+    at = next_full(lines, end)
+    row_clues, column_clues = black_clues(rows, source), black_clues(columns, source)
+    if at == last < len(lines):
+        end = last + 1
+    elif at < len(lines) and not fits(row_clues, column_clues):
+        raise wrong(source, lines[at][0], f"the end after {width} column clues", lines[at][1])
+    return make(row_clues, column_clues, source), end
+
+
+def _divider(lines: Lines, start: int) -> int:
+    """The first line from `start` on that begins with `#`; the end if there is none."""
+    while start < len(lines) and not lines[start][1].startswith("#"):
+        start += 1
+    return start
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

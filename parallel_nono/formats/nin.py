@@ -1,22 +1,29 @@
-"""`.nin`, Jakub Wilk's format: `W H`, then H lines of row clues and W lines of column clues. One black-white puzzle.
+"""`.nin`, Jakub Wilk's format: `W H`, then H lines of row clues and W lines of column clues. Black-white puzzles.
 
-An empty line is `0`; blank lines are clues only if there are exactly H + W lines with them.
+An empty line is `0`; blank lines are clues only if there are exactly H + W lines with them. Files that were put
+together are read one puzzle after another; only one is written.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 
-from ..puzzle import Puzzle
+from ..puzzle import InvalidPuzzle, Puzzle
 from . import Format, Packed, Parsed
 from .text import (
+    Lines,
     black_clues,
-    clue_lines,
+    fits,
+    follow,
     from_first_full,
     lengths,
     make,
+    next_clues,
+    next_full,
     numbered,
+    one_by_one,
     only_black,
     only_one,
     sizes,
@@ -34,30 +41,59 @@ def sniff(text: str) -> bool:
         return False
     wanted = int(found[1]) + int(found[2])
     lines = text.count("\n", found.start(2)) - text.endswith("\n")
-    return lines == wanted or len(text[found.end(2) :].split("\n")) >= wanted == _full(text[found.end(2) :])
+    if lines == wanted or len(text[found.end(2) :].split("\n")) >= wanted == _full(text[found.end(2) :]):
+        return True
+    return lines > wanted and _goes_on(text)
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a puzzle whose sums fit is followed by another, or by a copy of its clues."""
+    lines = numbered(text)
+    try:
+        puzzle, end = _read(lines, next_full(lines, 0, divided=False), "")
+    except InvalidPuzzle:
+        return False
+    return fits(puzzle.rows, puzzle.columns) and (end == len(lines) or follow(text, 1, clues_of_head))
 
 
 def _full(text: str) -> int:
     return sum(not line.isspace() for line in text.split("\n") if line)
 
 
+def clues_of_head(lines: list[str]) -> int:
+    """Lines of clues behind a head `W H`; 0: the line is none."""
+    words = lines[0].split()
+    if len(words) != 2 or not all(word.isascii() and word.isdigit() and len(word) < 7 for word in words):
+        return 0
+    return sum(map(int, words)) if int(words[0]) and int(words[1]) else 0
+
+
 def parse(text: str, source: str) -> Parsed:
-    lines = from_first_full(numbered(text), source, "a puzzle")
-    width, height = two_sizes(lines[0], source, "the width and the height")
-    sizes(height, width, source, lines[0][0])
-    full = [line for line in lines[1:] if line[1]]
+    lines = numbered(text)
+    from_first_full(lines, source, "a puzzle")
+    yield from one_by_one(lines, source, partial(_read, source=source))
+
+
+def _read(lines: Lines, start: int, source: str) -> tuple[Puzzle, int]:
+    """The puzzle that begins at a line, and where it ends."""
+    place, _ = lines[start]
+    width, height = two_sizes(lines[start], source, "the width and the height")
+    sizes(height, width, source, place)
+    wanted = f"row and column ({height} + {width})"
+    chosen, end = next_clues(lines, start + 1, height + width, source, wanted)
+    clues = black_clues(chosen, source)
+    rows, columns = clues[:height], clues[height:]
+    at = next_full(lines, end)
     warnings = []
-    if len(full) > height + width:
-        # Some old files go on with a copy of their clues. What is left aside must not be what is wanted.
-        clues = black_clues(full[: height + width], source)
-        sums = [sum(block.length for clue in side for block in clue) for side in (clues[:height], clues[height:])]
-        if sums[0] != sums[1]:
-            raise wrong(source, full[height + width][0], f"the end after {height} + {width} clues", "more lines")
-        warnings.append(f"{len(full) - height - width} lines after the last clue are left aside")
-    else:
-        wanted = f"row and column ({height} + {width})"
-        clues = black_clues(clue_lines(lines[1:], height + width, source, wanted), source)
-    yield make(clues[:height], clues[height:], source, warnings=warnings)
+    if at < len(lines) and not fits(rows, columns):
+        raise wrong(source, lines[at][0], f"the end after {height} + {width} clues", lines[at][1])
+    again = [line.split() for _, line in lines[at : at + height]]
+    if at < len(lines) and again == [line.split() for _, line in chosen[:height]]:
+        # Some old files go on with copies of their clues.
+        n_more = sum(bool(line) for _, line in lines[at:])
+        warnings.append(f"line {lines[at][0]}: {n_more} more lines, a copy of the clues, are left aside")
+        end = len(lines)
+    return make(rows, columns, source, warnings=warnings), end
 
 
 def pack(texts: Sequence[str]) -> Packed:

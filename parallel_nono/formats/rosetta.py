@@ -38,7 +38,7 @@ def parse(text: str, source: str) -> Parsed:
         try:
             if len(lines) != 2:
                 hope = "a line of row clues and a line of column clues, then a blank line"
-                raise wrong(source, lines[0][0], hope, f"{len(lines)} lines")
+                raise wrong(source, lines[min(len(lines) - 1, 2)][0], hope, f"{len(lines)} lines")
             rows, columns = ([_clue(word, source, place) for word in line.split()] for place, line in lines)
             yield make(rows, columns, source, name=name, index=index)
         except InvalidPuzzle as error:

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import are_two_blocks, puzzle_of, two_blocks, written
+from .blocks import are_blocks, pairs_of_blocks, parse_blocks, written
 from .text import Lines, only_black, only_one, wrong
 
 TITLE = "syro's text"
 
 
 def sniff(text: str) -> bool:
-    if not are_two_blocks(text):
+    if not are_blocks(text, _open):
         return False
-    lines = [line for block in two_blocks(text, "") for _, line in block]
+    lines = [line for pair in pairs_of_blocks(text, "", _open) for block in pair for _, line in block]
     return all(_closed(line) for line in lines) and any(line != "0" for line in lines)
 
 
@@ -24,7 +24,7 @@ def _closed(line: str) -> bool:
 
 
 def parse(text: str, source: str) -> Parsed:
-    yield puzzle_of([_open(block, source) for block in two_blocks(text, source)], source)
+    yield from parse_blocks(text, source, _open)
 
 
 def _open(lines: Lines, source: str) -> Lines:

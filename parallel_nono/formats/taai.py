@@ -66,6 +66,8 @@ def _split(lines: Lines, source: str, place: int) -> tuple[list[Clue], int]:
     equal = [n for n in squares if 2 * sums[n // 2] == sums[n]]
     fitting = next((n for n in equal if _fits(clues[:n], n // 2)), 0)
     chosen = fitting or (equal[0] if equal else 0)
+    if not fitting:
+        _no_more(lines, clues, source)
     if not chosen:
         found = [
             (clues[:n], split)
@@ -80,6 +82,15 @@ def _split(lines: Lines, source: str, place: int) -> tuple[list[Clue], int]:
         return clues[:chosen], chosen // 2
     hope = "as many column as row clues, or sums that show where the rows begin"
     raise InvalidPuzzle(f"{source}:{place}: expected {hope}, found {shown(f'{len(clues) - blank} lines')}")
+
+
+def _no_more(lines: Lines, clues: list[Clue], source: str) -> None:
+    """Errors: InvalidPuzzle where a blank line parts a whole puzzle that fits from what follows it."""
+    for n in range(2, len(lines), 2):
+        if not lines[n][1] and _fits(clues[:n], n // 2):
+            more = next((line for line in lines[n:] if line[1]), None)
+            if more:
+                raise wrong(source, more[0], f"the end after {n // 2} column and {n // 2} row clues", more[1])
 
 
 def _fits(clues: list[Clue], n_columns: int) -> bool:

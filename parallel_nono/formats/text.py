@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Grid, InvalidPuzzle, Palette, Puzzle, runs, shows
@@ -23,6 +24,11 @@ EMPTY_TEXTS = frozenset(
     ("0", "-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212", "[]", "[0]", "()", '""', "''")
 )
 """How people write the clue of an empty line: as 0, with a hyphen, a dash or a minus sign, as an empty list or text."""
+DIVIDER = re.compile(r"(?:={3,}|-{3,})\Z")
+"""A line between two puzzles."""
+
+CLUES = re.compile(r"[0-9?][0-9?, \t]*\Z")
+"""A line of black clues."""
 
 BLOT_TEXT = Block(BLOT).text
 """A length that the clue hides."""
@@ -163,7 +169,96 @@ def clue_lines(lines: Lines, wanted: int, source: str, what: str) -> Lines:
         return full
     if len(full) < wanted <= len(lines) and not any(text for _, text in lines[wanted:]):
         return lines[:wanted]
-    raise wrong(source, lines[0][0] if lines else 0, f"{wanted} lines of {what} clues", f"{len(full)} lines")
+    line = full[wanted][0] if len(full) > wanted else lines[0][0] if lines else 0
+    raise wrong(source, line, f"{wanted} lines of {what} clues", f"{len(full)} lines")
+
+
+def next_clues(lines: Lines, start: int, wanted: int, source: str, what: str) -> tuple[Lines, int]:
+    """(the `wanted` lines from `start` on that hold clues, where they end) of a text that may go on with more puzzles.
+
+    Blank lines are decoration, unless the file ends before there are enough lines: see `clue_lines`.
+    """
+    found = lines[start : start + wanted]
+    if len(found) == wanted and all(line for _, line in found):
+        return found, start + wanted
+    found = []
+    for at in range(start, len(lines)):
+        if lines[at][1]:
+            found.append(lines[at])
+            if len(found) == wanted:
+                return found, at + 1
+    return clue_lines(lines[start:], wanted, source, what), len(lines)
+
+
+def next_full(lines: Lines, start: int, divided: bool = True) -> int:
+    """The first line from `start` on with something in it, dividers apart if `divided`; the end if there is none."""
+    while start < len(lines) and (not lines[start][1] or (divided and DIVIDER.match(lines[start][1]))):
+        start += 1
+    return start
+
+
+def n_first_full(lines: Lines, start: int, most: int) -> int:
+    """How many lines from `start` on have something in them; counted up to one more than `most`."""
+    return sum(1 for _ in islice((line for line in islice(lines, start, None) if line[1]), most + 1))
+
+
+One = Callable[[Lines, int], tuple[Puzzle, int]]
+"""(lines, where a puzzle begins) -> (the puzzle, where it ends)."""
+
+
+def one_by_one(lines: Lines, source: str, read: One) -> Iterator[Puzzle | InvalidPuzzle]:
+    """Puzzles one after another, of formats that tell how long each is; blank lines and dividers between them.
+
+    What follows a puzzle and is none is an error of its own, that names its line.
+    """
+    at = next_full(lines, 0, divided=False)
+    index = 0
+    while not index or at < len(lines):
+        index += 1
+        try:
+            puzzle, at = read(lines, at)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=labelled(source, "", index, index == 1), index=index)
+            return
+        at = next_full(lines, at)
+        alone = index == 1 and at == len(lines)
+        yield puzzle if alone else replace(puzzle, name=labelled(source, "", index, False), index=index)
+
+
+def first_fits(text: str, read: Callable[[Lines, int, str], tuple[Puzzle, int]]) -> bool:
+    """Whether sums and lengths of the first puzzle of a text fit, as `read` (lines, beginning, source) reads it."""
+    lines = numbered(text)
+    try:
+        puzzle, _ = read(lines, next_full(lines, 0, divided=False), "")
+    except InvalidPuzzle:
+        return False
+    return fits(puzzle.rows, puzzle.columns)
+
+
+def follow(text: str, n_head: int, wanted: Callable[[list[str]], int]) -> bool:
+    """Whether a text is puzzles one after another: of each a head, then lines of clues, each with something in it.
+
+    n_head  lines of the head.
+    wanted  the words of the head -> lines of clues; 0: that is no head.
+    The first must be whole. What follows the last may be anything but another line of clues.
+    """
+    lines = [(0, line.strip()) for line in text.split("\n")]
+    at = next_full(lines, 0, divided=False)
+    n_whole = 0
+    while at < len(lines):
+        n_lines = wanted([line for _, line in lines[at : at + n_head]])
+        if not n_lines:
+            return bool(n_whole) and not CLUES.match(lines[at][1])
+        for _ in range(n_head + n_lines):
+            at = next_full(lines, at, divided=False)
+            if at == len(lines):
+                return n_whole > 0
+            if not CLUES.match(lines[at][1]):
+                return n_whole > 0
+            at += 1
+        n_whole += 1
+        at = next_full(lines, at)
+    return n_whole > 0
 
 
 def two_sizes(line: tuple[int, str], source: str, hope: str) -> tuple[int, int]:
