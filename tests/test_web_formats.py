@@ -11,6 +11,7 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -568,11 +569,14 @@ def test_an_enlarged_picture_is_read_as_it_is_with_a_warning() -> None:
     assert not one(files.write([Puzzle.of_grid([[1] * 10] * 10)], "png")).warnings[1:]
 
 
-def test_an_animation_gives_its_first_picture() -> None:
-    first, second = Image.new("1", (3, 1), 0), Image.new("1", (3, 1), 1)
+@pytest.mark.parametrize("kind", ["GIF", "PNG"])
+def test_an_animation_gives_all_its_pictures(kind: str) -> None:
+    frames = [Image.fromarray(np.array([row], np.uint8) * 255) for row in ([0, 1, 1], [1, 1, 0], [0, 0, 1])]
     out = io.BytesIO()
-    first.save(out, "GIF", save_all=True, append_images=[second])
-    assert one(out.getvalue()).goal == ((1, 1, 1),)
+    frames[0].save(out, kind, save_all=True, append_images=frames[1:])
+    found = read(out.getvalue())
+    assert [puzzle.goal for puzzle in found] == [((1, 0, 0),), ((0, 0, 1),), ((1, 1, 0),)]
+    assert [(puzzle.name, puzzle.index) for puzzle in found] == [("file#1", 1), ("file#2", 2), ("file#3", 3)]
 
 
 def test_a_picture_that_claims_to_be_huge_makes_no_room() -> None:

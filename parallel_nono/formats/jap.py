@@ -5,13 +5,15 @@
 1 byte   flags: 80 a goal follows the clues, 40 something nobody reads
 2 bytes  width, height
 then for each column and each row the number of blocks and their lengths, a byte each; then the goal, a byte a cell
+
+Puzzles may follow one another.
 """
 
 from __future__ import annotations
 
-from ..puzzle import Block, Clue
+from ..puzzle import Block, Clue, Puzzle
 from . import Format, Parsed
-from .rofl import Bytes
+from .rofl import Bytes, one_by_one
 from .text import make, wrong
 
 MAGIC = b"TLS"
@@ -23,9 +25,15 @@ def sniff(data: bytes) -> bool:
 
 
 def parse(data: bytes, source: str) -> Parsed:
-    rest = Bytes(data, source)
-    if rest.take(7, "TLS, a checksum, flags, a width and a height")[:3] != MAGIC:
-        raise wrong(source, 0, "a file that begins with `TLS`", data[:3].hex(" "))
+    return one_by_one(data, source, _read, MAGIC)
+
+
+def _read(rest: Bytes, name: str, index: int) -> Puzzle:
+    """The puzzle that comes next."""
+    source = rest.source
+    magic = rest.take(7, "TLS, a checksum, flags, a width and a height")[:3]
+    if magic != MAGIC:
+        raise wrong(source, 0, "a file that begins with `TLS`", magic.hex(" "))
     flags, width, height = rest.take(3, "flags, a width and a height")
     if flags & UNKNOWN:
         raise wrong(source, 0, "flags 00 or 80", f"{flags:02x}, whose meaning is not known")
@@ -37,7 +45,7 @@ def parse(data: bytes, source: str) -> Parsed:
     if flags & WITH_GOAL:
         cells = rest.take(width * height, f"a goal of {width * height} cells")
         goal = tuple(tuple([int(cell > 0) for cell in cells[at : at + width]]) for at in range(0, len(cells), width))
-    yield make(rows, columns, source, goal=goal)
+    return make(rows, columns, source, name=name, index=index, goal=goal)
 
 
 def _clue(rest: Bytes, line: str) -> Clue:

@@ -37,7 +37,7 @@ def parse(data: bytes, source: str) -> Parsed:
         found = BITMAP.match(data, at) or SHADES.match(data, at)
         if not found:
             head = data[at : at + 20].decode("latin-1")
-            raise wrong(source, 0, f"the head of picture {index}, such as `P1 WIDTH HEIGHT`", head)
+            raise wrong(source, 0, f"the head of picture {index} at byte {at + 1:,}, such as `P1 WIDTH HEIGHT`", head)
         width, height = int(found[2]), int(found[3])
         if found[1] in b"14":
             goal, at = _bits(data, found.end(), width, height, found[1] in PLAIN, source)

@@ -66,7 +66,7 @@ INKS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def sniff(text: str) -> bool:
     found = SIZES.findall(text)
-    return len(found) >= 3 or (len(found) >= 2 and SIZED.search(text) is not None)
+    return len({line.rstrip() for line in found}) >= 3 or (len(found) >= 2 and SIZED.search(text) is not None)
 
 
 def parse(text: str, source: str) -> Parsed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING
@@ -140,10 +140,55 @@ def file_format(kind: str, first: str, start: bytes) -> Format:
 
 
 def parse(data: bytes, source: str, kind: str) -> Parsed:
-    """The puzzle of a picture file of the kind "PNG", "GIF" or "BMP"; of an animation the first frame.
+    """The puzzles of a picture file of the kind "PNG", "GIF" or "BMP": one, or of an animation one for each frame.
 
-    Errors: InvalidPuzzle if it is damaged, too large (its header tells, no room is made before) or too colourful.
+    Pictures that follow one another in a file are read like frames. Errors: InvalidPuzzle if one is damaged, too large
+    (its header tells, no room is made before) or too colourful; what follows a picture and is none is an error too.
     """
+    found = _drawings(data, source, kind)
+    index = 1
+    waiting = next(found, None)
+    while waiting:
+        problem = following = None
+        try:
+            following = next(found, None)
+        except InvalidPuzzle as error:
+            problem = error
+        alone = index == 1 and following is None and problem is None
+        try:
+            yield puzzle_of(waiting[0], source, index, alone, waiting[1])
+        except InvalidPuzzle as error:
+            yield _placed(error, source, index, alone)
+        index += 1
+        if problem:
+            yield _placed(problem, source, index, alone=False)
+        waiting = following
+
+
+def _placed(error: InvalidPuzzle, source: str, index: int, alone: bool) -> InvalidPuzzle:
+    """An error with the number of the picture that it is about."""
+    text = str(error) if alone else str(error).replace(f"{source}:", f"{source}: picture {index}:", 1)
+    return InvalidPuzzle(text, name=labelled(source, "", index, alone), index=index)
+
+
+def _drawings(data: bytes, source: str, kind: str) -> Iterator[tuple[Pixels, int | None]]:
+    """(pixels, shade that is declared transparent) of each frame of each picture of a file. Errors: InvalidPuzzle."""
+    from . import picture_ends
+
+    start, magic = 0, {"PNG": picture_ends.PNG, "GIF": b"GIF8", "BMP": b"BM"}[kind]
+    while not start or start < len(data):
+        end = picture_ends.ENDS[kind](data, start)
+        yield from _frames(data[start:end] if start or end < len(data) else data, source, kind)
+        start = end
+        if data[start:].strip(b"\0\r\n\t ") == b"":
+            return  # nothing, or what fills up the file
+        if not data.startswith(magic, start):
+            hope = f"the end of the file or another {kind} picture behind the picture"
+            raise wrong(source, 0, hope, f"{len(data) - start} more bytes, from byte {start + 1:,} on")
+
+
+def _frames(data: bytes, source: str, kind: str) -> Iterator[tuple[Pixels, int | None]]:
+    """The frames of one picture as `_drawings` gives them."""
     import warnings
 
     from PIL import Image, UnidentifiedImageError
@@ -153,8 +198,9 @@ def parse(data: bytes, source: str, kind: str) -> Parsed:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the size is checked here
             image = Image.open(io.BytesIO(data), formats=[kind])
         check_size(image.height, image.width, source)
-        declared = _declared(image)
-        pixels = _pixels(image.convert("RGBA"))
+        yield _pixels(image.convert("RGBA")), _declared(image)
+        while _goes_on(image):
+            yield _pixels(image.convert("RGBA")), _declared(image)
     except InvalidPuzzle:
         raise
     except Image.DecompressionBombError:
@@ -163,7 +209,15 @@ def parse(data: bytes, source: str, kind: str) -> Parsed:
         raise InvalidPuzzle(f"{source}: expected a {kind} picture, found a damaged one or something else") from None
     except Exception as error:  # Pillow raises many kinds for damaged data, and none of its own
         raise InvalidPuzzle(f"{source}: expected a {kind} picture, found a damaged one ({error})") from None
-    yield puzzle_of(pixels, source, declared=declared)
+
+
+def _goes_on(image: Image.Image) -> bool:
+    """Turn to the next frame of an animation, if there is one."""
+    try:
+        image.seek(image.tell() + 1)
+    except EOFError:
+        return False
+    return True
 
 
 def _declared(image: Image.Image) -> int | None:

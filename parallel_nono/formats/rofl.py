@@ -7,17 +7,19 @@
     1 byte   number of groups, and for each group
     2 bytes  cells, colour (from 1)
 
-The article that made it up leaves the order within lines open; this is the one of the same author's `.pzl`.
+Puzzles may follow one another; only one is written. The article that made the format up leaves the order within lines
+open; this is the one of the same author's `.pzl`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
 from .shades import title_of
-from .text import make, only_one, wrong
+from .text import labelled, make, only_one, stem, wrong
 
 TITLE = "ROFL"
 MAGIC = b"ROFL"
@@ -43,10 +45,36 @@ class Bytes:
         return part
 
 
-def parse(data: bytes, source: str) -> Parsed:
+def one_by_one(data: bytes, source: str, read: Callable[[Bytes, str, int], Puzzle], magic: bytes) -> Parsed:
+    """Puzzles one after another, each with the same first bytes, as `read` (rest, name, index) reads them."""
     rest = Bytes(data, source)
-    if rest.take(4, "ROFL, a width, a height and colours") != MAGIC:
-        raise wrong(source, 0, "a file that begins with `ROFL`", data[:4].hex(" "))
+    index = 0
+    while not index or rest.at < len(data):
+        index += 1
+        start = rest.at
+        try:
+            puzzle = read(rest, labelled(source, "", index, False), index)
+            if rest.at < len(data) and not data.startswith(magic, rest.at):
+                hope = f"the end or another `{magic.decode()}` behind {puzzle.height} rows and {puzzle.width} columns"
+                raise wrong(source, 0, hope, f"{len(data) - rest.at} more bytes, from byte {rest.at + 1:,} on")
+            alone = index == 1 and rest.at == len(data)
+            yield replace(puzzle, name=stem(source)) if alone else puzzle
+        except InvalidPuzzle as error:
+            place = f" (in the puzzle from byte {start + 1:,} on)" if index > 1 else ""
+            yield InvalidPuzzle(f"{error}{place}", name=labelled(source, "", index, index == 1), index=index)
+            return
+
+
+def parse(data: bytes, source: str) -> Parsed:
+    return one_by_one(data, source, _read, MAGIC)
+
+
+def _read(rest: Bytes, name: str, index: int) -> Puzzle:
+    """The puzzle that comes next."""
+    source = rest.source
+    magic = rest.take(4, "ROFL, a width, a height and colours")
+    if magic != MAGIC:
+        raise wrong(source, 0, "a file that begins with `ROFL`", magic.hex(" "))
     width, height, n_inks = rest.take(3, "a width, a height and the number of colours")
     if not width or not height:
         raise wrong(source, 0, "a width and a height from 1", f"{width} wide and {height} high")
@@ -56,10 +84,9 @@ def parse(data: bytes, source: str) -> Parsed:
         palette.append(Colour(title_of(rgb), letter(ink, n_inks + 1), rgb))
     rows = [_clue(rest, n_inks, f"row {row}") for row in range(1, height + 1)]
     columns = [_clue(rest, n_inks, f"column {column}") for column in range(1, width + 1)]
-    if rest.at < len(data):
-        raise wrong(source, 0, f"the end after {height} rows and {width} columns", f"{len(data) - rest.at} more bytes")
     black = not n_inks or [colour.rgb for colour in palette[1:]] == [0]
-    yield make(rows, columns, source, palette=BLACK_AND_WHITE if black else tuple(palette))
+    whole = BLACK_AND_WHITE if black else tuple(palette)
+    return make(rows, columns, source, palette=whole, name=name, index=index)
 
 
 def _clue(rest: Bytes, n_inks: int, line: str) -> Clue:

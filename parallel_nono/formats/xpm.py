@@ -1,17 +1,20 @@
 """XPM, pictures as C source: `"W H COLOURS CHARS"`, a line for each colour, a line for each row, all in quotes.
 
-`None` is transparent. Colours are `#rrggbb` or names, after `c` (or `g`, `g4`, `m` where there is no `c`).
+Many pictures a file; only one is written. Only strings count, extensions (`XPMEXT`) are passed by. `None` is
+transparent. Colours are `#rrggbb` or names, after `c` (or `g`, `g4`, `m` where there is no `c`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
 
-from ..puzzle import Puzzle
+from ..puzzle import InvalidPuzzle, Puzzle
 from . import Format, Parsed, picture
 from .shades import shade
-from .text import number, only_one, wrong
+from .text import labelled, number, only_one, wrong
 
 TITLE = "an XPM picture"
 START = re.compile(r"\s*(?:/\*\s*XPM\s*\*/|static\s+(?:const\s+)?char\s*\*)")
@@ -26,11 +29,52 @@ def sniff(text: str) -> bool:
 
 
 def parse(text: str, source: str) -> Parsed:
-    text = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-    strings = [(text.count("\n", 0, found.start()) + 1, found[1]) for found in _first(text, 3 * picture.MOST_SIDE)]
-    if not strings:
+    strings = _strings(COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text))
+    head = next(strings, None)
+    if head is None:
         raise wrong(source, 0, 'strings in quotes such as "W H COLOURS CHARS"', "none")
-    place, head = strings[0]
+    index = 0
+    while head:
+        index += 1
+        try:
+            draft = _read(head, strings, source)
+            head = _behind(strings)
+            alone = index == 1 and head is None
+            yield picture.puzzle_of(draft.pixels, source, index, alone, draft.declared)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=labelled(source, "", index, index == 1), index=index)
+            return
+
+
+class _Draft(NamedTuple):
+    """A picture: its pixels, and the shade of a colour that is declared transparent."""
+
+    pixels: picture.Pixels
+    declared: int | None
+
+
+def _strings(text: str) -> Iterator[tuple[int, str]]:
+    """(line, text) of each string."""
+    place = end = 0
+    for found in STRING.finditer(text):
+        place += text.count("\n", end, found.start())
+        end = found.start()
+        yield place + 1, found[1]
+
+
+def _behind(strings: Iterator[tuple[int, str]]) -> tuple[int, str] | None:
+    """The first string behind a picture and its extensions."""
+    extension = False
+    for place, line in strings:
+        extension = line != "XPMENDEXT" and (extension or line.startswith("XPMEXT"))
+        if not extension and line != "XPMENDEXT":
+            return place, line
+    return None
+
+
+def _read(first: tuple[int, str], strings: Iterator[tuple[int, str]], source: str) -> _Draft:
+    """The picture whose first string is `first`; the others are taken from `strings`."""
+    place, head = first
     sizes = [number(word, source, place, "`W H COLOURS CHARS`") for word in head.split()[:4]]
     if len(sizes) < 4 or not 1 <= sizes[3] <= 4:
         raise wrong(source, place, "`W H COLOURS CHARS`, up to 4 characters a pixel", head)
@@ -38,11 +82,12 @@ def parse(text: str, source: str) -> Parsed:
     picture.check_size(height, width, source)
     if n_shades > picture.MOST_INKS + 2:
         raise wrong(source, place, f"at most {picture.MOST_INKS} colours ({picture.ELSEWHERE})", n_shades)
-    if len(strings) < 1 + n_shades + height:
-        raise wrong(source, place, f"{n_shades} colours and {height} rows", f"{len(strings) - 1} strings")
-    shades = {line[:n_chars]: _shade(line[n_chars:], source, place) for place, line in strings[1 : 1 + n_shades]}
+    body = list(islice(strings, n_shades + height))
+    if len(body) < n_shades + height:
+        raise wrong(source, place, f"{n_shades} colours and {height} rows", f"{len(body)} strings")
+    shades = {line[:n_chars]: _shade(line[n_chars:], source, place) for place, line in body[:n_shades]}
     pixels = []
-    for place, line in strings[1 + n_shades : 1 + n_shades + height]:
+    for place, line in body[n_shades:]:
         words = [line[at : at + n_chars] for at in range(0, width * n_chars, n_chars)]
         unknown = next((word for word in words if word not in shades), None)
         if unknown is not None or len(line) != width * n_chars:
@@ -50,12 +95,7 @@ def parse(text: str, source: str) -> Parsed:
             raise wrong(source, place, hope, f"{unknown or line}")
         pixels.append([shades[word] for word in words])
     declared = picture.WHITE if picture.TRANSPARENT in shades.values() else None
-    yield picture.puzzle_of(pixels, source, declared=declared)
-
-
-def _first(text: str, most: int) -> list[re.Match[str]]:
-    """The first strings of a text, no more than `most`."""
-    return [found for found, _ in zip(STRING.finditer(text), range(most), strict=False)]
+    return _Draft(pixels, declared)
 
 
 def _shade(text: str, source: str, place: int) -> int:
