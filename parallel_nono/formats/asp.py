@@ -42,6 +42,8 @@ def parse(text: str, source: str) -> Parsed:
             at = found.end()
             name, value, side, *words = found.groups()
             if name:
+                if name in sized:
+                    raise wrong(source, place, f"`{name}` once, as a file holds one puzzle", found[0].strip())
                 if name not in SIDES.values():
                     aside.append(f"line {place}: {shown(f'#const {name}')} is not known: left aside")
                 else:

@@ -1,9 +1,10 @@
 """CSV for bulk work, one puzzle a row: `id,title,width,height,rows,columns`, `/` between clues, blanks between numbers.
 
-The first line names the fields, in any order; `rows` and `columns` are needed, all else may be missing. Commas,
-semicolons or tabs part them. `colours` holds inks as `a:#0000ff b:#ff0000`, numbers then end in a letter; `goal` holds
-rows of `.` and letters (`#` without colours) with `/` between them. Other fields are facts of the puzzle. An empty line
-is `0` or nothing between slashes.
+The first line names the fields, in any order; `rows` and `columns` are needed, all else may be missing. Such a line
+further on, of files that were put together, names the fields of what follows it. Commas, semicolons or tabs part them.
+`colours` holds inks as `a:#0000ff b:#ff0000`, numbers then end in a letter; `goal` holds rows of `.` and letters (`#`
+without colours) with `/` between them. Other fields are facts of the puzzle. An empty line is `0` or nothing between
+slashes.
 """
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ def sniff(text: str) -> bool:
 
 
 def _fields(head: str) -> list[str]:
-    names = (word.strip().strip('"').lower() for word in re.split("[,;\t]", head))
+    return _names(word.strip().strip('"') for word in re.split("[,;\t]", head))
+
+
+def _names(words: Iterable[str]) -> list[str]:
+    names = (word.strip().lower() for word in words)
     return [ALIASES.get(name, name) for name in names]
 
 
@@ -62,6 +67,10 @@ def parse(text: str, source: str) -> Parsed:
         if row is None:
             break
         if not any(field.strip() for field in row):
+            continue
+        names = _names(row)
+        if set(names) >= NEEDED:
+            fields = names
             continue
         index += 1
         place = start + 1 + reader.line_num

@@ -1,8 +1,9 @@
-"""`.dzn`, MiniZinc data of hakank's nonogram models, or-tools' Python data of the same names. One black-white puzzle.
+"""`.dzn`, MiniZinc data of hakank's nonogram models, or-tools' Python data of the same names. Black-white puzzles.
 
 `row_rules` and `col_rules` are tables padded with 0 on the left: `array2d(1..rows, 1..row_rule_len, [...])`,
 `[| ... | ... |]` or lists of lists. The instances of the MiniZinc challenge say `rows` and `cols` and spell clues as
-runs, `1, 1, 1, 0, 1` for 3 1, padded with -1. Nothing is run: only numbers are read.
+runs, `1, 1, 1, 0, 1` for 3 1, padded with -1. A name that is given a second time belongs to another puzzle; only one is
+written. Nothing is run: only numbers are read.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ..puzzle import Block, Clue, Puzzle
+from ..puzzle import Block, Clue, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import black_clue, make, number, only_black, only_one, run_lengths, wrong
+from .text import black_clue, labelled, make, number, only_black, only_one, run_lengths, wrong
 
 TITLE = "MiniZinc data"
 NAME = re.compile(r"^[ \t]*+(rows|cols|(?:row|col)_rule_len|(?:row|col)_rules|\w++)[ \t]*+=(?!=)", re.MULTILINE)
@@ -25,6 +26,10 @@ RUNS = ("0", "1", "-1")
 TABLES = (("row_rules", "col_rules"), ("rows", "cols"))
 
 
+Values = dict[str, tuple[int, str]]
+"""(line, text) by name."""
+
+
 def sniff(text: str) -> bool:
     return START.search(text) is not None
 
@@ -33,16 +38,32 @@ def parse(text: str, source: str) -> Parsed:
     text = COMMENT.sub("", text)
     found = list(NAME.finditer(text))
     ends = [*(name.start() for name in found[1:]), len(text)]
-    values = {name[1]: (name.start(1), text[name.end() : end]) for name, end in zip(found, ends, strict=False)}
+    groups: list[Values] = [{}]
+    place = before = 0
+    for known, end in zip(found, ends, strict=False):
+        if known[1] in groups[-1]:
+            groups.append({})
+        place += text.count("\n", before, known.start(1))
+        before = known.start(1)
+        groups[-1][known[1]] = (place + 1, text[known.end() : end])
+    for index, values in enumerate(groups, start=1):
+        name = labelled(source, "", index, len(groups) == 1)
+        try:
+            yield _puzzle(values, source, name, index)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=name, index=index)
+
+
+def _puzzle(values: Values, source: str, title: str, index: int) -> Puzzle:
     names = next((names for names in TABLES if all("[" in values.get(name, (0, ""))[1] for name in names)), None)
     if names is None:
         hope = "`row_rules` and `col_rules`, or `rows` and `cols`, as tables"
-        raise wrong(source, 0, hope, ", ".join(list(values)[:8]) or "none")
+        place = next(iter(values.values()), (0, ""))[0] if index > 1 else 0
+        raise wrong(source, place, hope, ", ".join(list(values)[:8]) or "none")
     as_runs = names == TABLES[1]
     tables = []
     for name in names:
-        start, value = values[name]
-        place = text.count("\n", 0, start) + 1
+        place, value = values[name]
         table = _table(value, _one(values, name.replace("rules", "rule_len"), source, place), source, place)
         wanted = None if as_runs else _one(values, f"{name[:3]}s", source, place)
         if wanted is not None and wanted != len(table):
@@ -50,10 +71,10 @@ def parse(text: str, source: str) -> Parsed:
         tables.append((place, table))
     as_runs = as_runs and all(word in RUNS for _, table in tables for line in table for word in line)
     rows, columns = ([_clue(line, as_runs, source, place) for line in table] for place, table in tables)
-    yield make(rows, columns, source)
+    return make(rows, columns, source, name=title, index=index)
 
 
-def _one(values: dict[str, tuple[int, str]], name: str, source: str, place: int) -> int | None:
+def _one(values: Values, name: str, source: str, place: int) -> int | None:
     """The number that a name stands for; None where it is no plain number."""
     word = values.get(name, (0, ""))[1].strip(" \t\n;,")
     return number(word, source, place) if word.isascii() and word.isdigit() else None

@@ -27,11 +27,14 @@ def sniff(text: str) -> bool:
 def parse(text: str, source: str) -> Parsed:
     sides: dict[str, Lines] = {}
     side: Lines | None = None
+    ended = False
     for place, line in numbered(text):
         word = WORDS.get(line.lower())
+        if ended and line:
+            raise wrong(source, place, "the end behind `end`", line)
         if word == "end":
-            break
-        if word:
+            ended = True
+        elif word:
             if word in sides:
                 raise wrong(source, place, "rows and columns once each", line)
             side = sides[word] = []

@@ -52,8 +52,10 @@ def parse(text: str, source: str) -> Parsed:
         head = HEAD.match(line)
         if head and not says_empty(line.split()):
             title = head[1].strip().lower()
-            places.setdefault(title, place)
-            section = sections.setdefault(title, [])
+            if title in sections:
+                raise wrong(source, place, "each section once, as a file holds one puzzle", line)
+            places[title] = place
+            section = sections[title] = []
         elif section is not None:
             section.append((place, line))
         elif line and not line.startswith("#"):

@@ -25,6 +25,8 @@ def addresses(text: str) -> Iterator[tuple[int, str, str]]:
         if not line or line.startswith("#") or (shortcut and not line.startswith("URL=")):
             continue
         label, _, address = line.rpartition("\t")
+        if "\t" in label:  # not one address: let its reader say what is wrong
+            label, address = "", line
         yield place, label.strip(), address.strip().removeprefix("URL=")
 
 

@@ -1,8 +1,9 @@
-"""`.g`, Petr and Mirek Olsak's grid: comment, `#d` colours, `:` row clues, `:` column clues, `:`. One puzzle, colours.
+"""`.g`, Petr and Mirek Olsak's grid: comment, `#d` colours, `:` row clues, `:` column clues, `:`. Colours.
 
-Only the first column counts for `#d`, `#t` and `:`. A blank line between two `:` lines is an empty clue. In a colour
-line `a:x  word  comment` the character before the colon is the suffix of numbers, the one behind it (which may be a
-blank) that of pictures; `0` is the background and `1` the colour of numbers without a suffix.
+Many puzzles a file, each with all three lines `:`; only one is written. Only the first column counts for `#d`, `#t` and
+`:`. A blank line between two `:` lines is an empty clue. In a colour line `a:x  word  comment` the character before the
+colon is the suffix of numbers, the one behind it (which may be a blank) that of pictures; `0` is the background and `1`
+the colour of numbers without a suffix.
 """
 
 from __future__ import annotations
@@ -13,7 +14,19 @@ from collections.abc import Iterable
 from ..puzzle import BLACK_AND_WHITE, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
 from .shades import shade
-from .text import coloured_clue, lengths, make, only_one, says_empty, shown, sizes, stem, used, wrong
+from .text import (
+    Lines,
+    coloured_clue,
+    labelled,
+    lengths,
+    make,
+    only_one,
+    says_empty,
+    shown,
+    sizes,
+    used,
+    wrong,
+)
 
 TITLE = "Olsak's .g"
 COLOUR = re.compile(r"[ \t]*([^\s:]|:(?=:)):(.)[ \t]*(\S+)[ \t]*(.*)\Z")
@@ -32,22 +45,39 @@ def sniff(text: str) -> bool:
 
 def parse(text: str, source: str) -> Parsed:
     lines = [line.rstrip() if line[:1] == ":" else line.rstrip("\n") for line in text.split("\n")]
-    first = next((place for place, line in enumerate(lines) if line[:1] == ":"), None)
-    head = lines[:first]
-    for place, line in enumerate(head, start=1):
-        if line[:2].lower() == "#t":
-            raise InvalidPuzzle(
-                f"{source}:{place}: triddlers (`#t`, triangular cells) are not supported, only rows and columns"
-            )
-    if first is None:
+    ends = [place for place, line in enumerate(lines) if line[:1] == ":"]
+    _refuse_triddlers(lines, ends, source)
+    n_puzzles = max(1, -(-len(ends) // 3))
+    for index in range(1, n_puzzles + 1):
+        start = ends[3 * index - 4] + 1 if index > 1 else 0
+        name = labelled(source, "", index, n_puzzles == 1)
+        try:
+            yield _puzzle(lines, start, ends[3 * index - 3 :], source, name, index)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=name, index=index)
+
+
+def _refuse_triddlers(lines: list[str], ends: list[int], source: str) -> None:
+    """Errors: InvalidPuzzle for `#t` in a head, and for clues behind the third `:`."""
+    heads = zip([0, *(end + 1 for end in ends[2::3])], [*ends[::3], len(lines)], strict=False)
+    for start, end in heads:
+        for place in range(start, end):
+            if lines[place][:2].lower() == "#t":
+                what = "triddlers (`#t`, triangular cells) are not supported, only rows and columns"
+                raise InvalidPuzzle(f"{source}:{place + 1}: {what}")
+            if start and end < len(lines) and TOKEN.match(lines[place].strip()):
+                raise InvalidPuzzle(f"{source}:{place + 1}: triddlers (more than two sides) are not supported")
+
+
+def _puzzle(lines: list[str], start: int, ends: list[int], source: str, name: str, index: int) -> Puzzle:
+    """The puzzle whose head begins at `start`; ends: the lines with `:` from its first on."""
+    head = list(enumerate(lines[: ends[0] if ends else None], start=1))[start:]
+    if not ends:
         raise wrong(source, 0, "a line that starts with `:` before the row clues", "none")
     warnings: list[str] = []
     suffixes, palette = _colours(head, source, warnings)
-    ends = [place for place, line in enumerate(lines) if line[:1] == ":"]
     if len(ends) < 2:
         raise wrong(source, ends[0] + 1, "a second line that starts with `:` before the column clues", "none")
-    if len(ends) > 3 and any(TOKEN.match(line.strip()) for line in lines[ends[2] + 1 : ends[3]]):
-        raise InvalidPuzzle(f"{source}:{ends[2] + 1}: triddlers (more than two sides) are not supported")
     last = ends[2] if len(ends) > 2 else len(lines)
     while len(ends) == 2 and last > ends[1] + 1 and not lines[last - 1].strip():
         last -= 1  # the end of the file, not empty clues
@@ -57,18 +87,18 @@ def parse(text: str, source: str) -> Parsed:
         for start, end in ((ends[0], ends[1]), (ends[1], last))
     )
     palette, rows, columns, _ = used(palette, rows, columns, None)
-    yield make(rows, columns, source, palette=palette, name=stem(source), warnings=warnings)
+    return make(rows, columns, source, palette=palette, name=name, index=index, warnings=warnings)
 
 
-def _colours(head: list[str], source: str, warnings: list[str]) -> tuple[dict[str, int], tuple[Colour, ...]]:
+def _colours(head: Lines, source: str, warnings: list[str]) -> tuple[dict[str, int], tuple[Colour, ...]]:
     """Colour index by suffix ("" for none), and the palette, from the lines before the first `:`."""
-    start = next((place for place, line in enumerate(head) if line[:2].lower() == "#d"), None)
+    start = next((at for at, (_, line) in enumerate(head) if line[:2].lower() == "#d"), None)
     if start is None:
         return {"": 1}, BLACK_AND_WHITE
     suffixes: dict[str, int] = {}
     palette = [BLACK_AND_WHITE[0]]
     warned = {"0"}
-    for place, line in enumerate(head[start + 1 :], start=start + 2):
+    for place, line in head[start + 1 :]:
         if not line.strip():
             continue
         found = COLOUR.match(line)

@@ -53,10 +53,15 @@ def _puzzle(text: str, source: str, first: int, name: str, index: int) -> Puzzle
     sizes(height, width, source, first)
     above, left = (height + 1) // 2, (width + 1) // 2
     table = lines[4 : 4 + above + height]
-    rest = [line for _, line in lines[4 + above + height :] if len(line.split()) == left + width > 1]
+    behind = lines[4 + above + height :]
+    another = next((place for place, line in behind if "pzprv3" in line), 0)
+    if another:
+        raise wrong(source, another, "another `pzprv3` at the beginning of a line", "it within a line")
+    rest = [line for _, line in behind if len(line.split()) == left + width > 1]
     if len(table) < above + height or rest:
+        place = next((place for place, line in behind if line in rest), first)
         found = f"{len(table) + len(rest)} lines"
-        raise wrong(source, first, f"{above + height} lines of a board {height} high", found)
+        raise wrong(source, place, f"{above + height} lines of a board {height} high", found)
     cells: list[list[str]] = []
     for place, line in table:
         cells.append(line.split())

@@ -31,6 +31,8 @@ def parse(text: str, source: str) -> Parsed:
         label, _, id_ = line.rpartition("\t")
         name = labelled(source, label, index, len(lines) == 1)
         try:
+            if "\t" in label:
+                raise wrong(source, place, "a label, a tab and a game id", line)
             yield puzzle_of(id_.strip(), source, place, name, index)
         except InvalidPuzzle as error:
             yield InvalidPuzzle(str(error), name=name, index=index)

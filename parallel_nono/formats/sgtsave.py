@@ -1,4 +1,6 @@
-"""Saves of Simon Tatham's Pattern: lines `KEY     :LENGTH:VALUE`, id in `PARAMS` and `DESC`. One black-white puzzle.
+"""Saves of Simon Tatham's Pattern: lines `KEY     :LENGTH:VALUE`, id in `PARAMS` and `DESC`. Black-white puzzles.
+
+Each begins with `SAVEFILE`; only one is written.
 
 Moves are a player's and left aside.
 """
@@ -10,7 +12,7 @@ from collections.abc import Iterable
 
 from ..puzzle import InvalidPuzzle, Puzzle
 from . import Format, Parsed, sgt
-from .text import numbered, only_one, shown, stem, wrong
+from .text import Lines, labelled, numbered, only_one, shown, wrong
 
 TITLE = "A save of Pattern"
 LINE = re.compile(r"([A-Z]{1,8})[ ]*+:([0-9]{1,9}):(.*)\Z")
@@ -22,12 +24,29 @@ def sniff(text: str) -> bool:
 
 
 def parse(text: str, source: str) -> Parsed:
-    facts: dict[str, tuple[int, str]] = {}
+    saves: list[Lines] = [[]]
     for place, line in numbered(text):
+        if line.startswith("SAVEFILE") and saves[-1]:
+            saves.append([])
+        if line:
+            saves[-1].append((place, line))
+    for index, lines in enumerate(saves, start=1):
+        name = labelled(source, "", index, len(saves) == 1)
+        try:
+            yield _puzzle(lines, source, name, index)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=name, index=index)
+
+
+def _puzzle(lines: Lines, source: str, name: str, index: int) -> Puzzle:
+    facts: dict[str, tuple[int, str]] = {}
+    for place, line in lines:
         found = LINE.match(line)
+        if "SAVEFILE:" in line[1:]:
+            raise wrong(source, place, "`SAVEFILE:` at the beginning of a line", line)
         if found:
             facts.setdefault(found[1], (place, found[3]))
-        elif line:
+        else:
             raise wrong(source, place, "lines such as `DESC    :3:1/1`", line)
     game = facts.get("GAME", (0, "none"))
     if game[1] != GAME:
@@ -36,7 +55,7 @@ def parse(text: str, source: str) -> Parsed:
         if key not in facts:
             raise wrong(source, 0, f"a line `{key}`", "none")
     place, clues = facts["DESC"]
-    yield sgt.puzzle_of(f"{facts['PARAMS'][1]}:{clues}", source, place, stem(source), 1)
+    return sgt.puzzle_of(f"{facts['PARAMS'][1]}:{clues}", source, place, name, index)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:
