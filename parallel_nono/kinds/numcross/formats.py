@@ -293,16 +293,19 @@ def _json(text: str, source: str, warning: str) -> Parsed:
 
 def _objects(text: str, source: str) -> list[Any]:
     """The objects of a JSON text: one, a list, a list under `puzzles`, or one a line."""
-    text = text.strip()
-    if text[:5].lower() == "ipuz(":
-        text = text[5:].rstrip(";").rstrip().removesuffix(")")
+    text = text.rstrip()
+    if text.lstrip()[:5].lower() == "ipuz(":
+        text = text.replace(text.lstrip()[:5], "     ", 1).rstrip(";").rstrip().removesuffix(")")
     try:
         try:
             data = json.loads(text)
         except json.JSONDecodeError as error:
             if not error.msg.startswith("Extra data"):
                 raise
-            data = [json.loads(line) for line in text.split("\n") if line.strip()]
+            try:
+                data = [json.loads(line) for line in text.split("\n") if line.strip()]
+            except json.JSONDecodeError:
+                raise error from None  # not one object a line: the place of what follows the first
     except json.JSONDecodeError as error:
         message = f"{source}:{error.lineno}: expected JSON, found a mistake: {error.msg} (column {error.colno})"
         raise InvalidPuzzle(message) from None
@@ -375,7 +378,7 @@ def _ipuz(item: dict[str, Any], place: str) -> tuple[list[list[int]], dict[int, 
 
 
 class _Jpz:
-    """Collects the cells of the first coded crossword of a Crossword Compiler file."""
+    """Collects the cells of the coded crossword of a Crossword Compiler file."""
 
     def __init__(self, source: str) -> None:
         from ...formats.safexml import Events
@@ -390,6 +393,8 @@ class _Jpz:
     def start(self, name: str, attributes: dict[str, str]) -> None:
         line = self.events.place
         if name == "coded":
+            if self.rows:
+                raise wrong(self.source, line, "one coded crossword in a file", "a second one")
             self.coded = True
         elif name == "grid" and self.coded and not self.rows:
             width, height = (number_of(attributes.get(side), self.source, line) for side in ("width", "height"))
