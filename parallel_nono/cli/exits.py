@@ -18,6 +18,7 @@ class Code(IntEnum):
     UNAVAILABLE = 69
     BUG = 70
     UNWRITABLE = 74
+    HUNG_UP = 129
     INTERRUPTED = 130
     PIPE = 141
     TERMINATED = 143
@@ -35,6 +36,7 @@ MEANINGS = {
     ),
     Code.BUG: "a fault of pnono itself; please report it",
     Code.UNWRITABLE: "the output can't be written",
+    Code.HUNG_UP: "the terminal went away (SIGHUP)",
     Code.INTERRUPTED: "interrupted by Ctrl-C",
     Code.PIPE: "the reader of the output went away",
     Code.TERMINATED: "terminated by SIGTERM",

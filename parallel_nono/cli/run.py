@@ -140,7 +140,7 @@ def run(
     """Try every puzzle in PATHS and write one row for each, whatever happens to it.
 
     Puzzles that are invalid, out of time or ambiguous are rows like all others. While it runs it shows how far it
-    is; at the end what was found. Interrupted (Ctrl-C, SIGTERM) it keeps what is done, and --resume goes on.
+    is; at the end what was found. Interrupted (Ctrl-C, SIGTERM, SIGHUP) it keeps what is done, and --resume goes on.
 
     \b
     pnono run --workers 8 datasets/
@@ -160,7 +160,7 @@ def run(
     70 a puzzle crashed, the checker rejected an answer, or --repeat found another verdict (our bug; the puzzle is
     in DIR);
     74 results can't be written, or another run is writing there;
-    130 Ctrl-C; 143 SIGTERM.
+    129 SIGHUP (the terminal went away); 130 Ctrl-C; 143 SIGTERM.
     """
     from ..attempt import Limits
 
@@ -457,7 +457,7 @@ def _hint(out: Path) -> str:
 
 
 class Signals:
-    """Ctrl-C and SIGTERM end a run in order; a second one hurries, a third one ends everything at once.
+    """Ctrl-C, SIGTERM and SIGHUP end a run in order; a second one hurries, a third one ends everything at once.
 
     code  0, or the exit code that the first signal asks for.
     """
@@ -469,7 +469,10 @@ class Signals:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else it is `nohup`
+            numbers.append(signal.SIGHUP)
+        for number in numbers:
             self._before[number] = signal.signal(number, self._heard)
         return self
 
