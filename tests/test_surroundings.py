@@ -181,9 +181,7 @@ def endless(tmp_path: Path) -> Path:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=lambda value: getattr(value, "name", value)
-)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_run_in_the_background_ends_in_order(number: signal.Signals, code: int, endless: Path) -> None:
     words = ["run", "hard.non", "--seconds", "600", "--engine", "local", "--live", "--out", "out"]
     with background(endless, *words) as process:
@@ -211,6 +209,24 @@ def test_commands_in_the_background_end_on_sigterm(words: tuple[str, ...], endle
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
     assert process.returncode in (-signal.SIGTERM, 143)  # both are 143 to a shell
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs terminals")
+def test_a_run_whose_terminal_goes_away_ends_in_order(endless: Path) -> None:
+    import pty
+
+    words = ["run", "hard.non", "--seconds", "600", "--engine", "local", "--live", "--out", "out"]
+    child, screen = pty.fork()
+    if child == 0:
+        os.chdir(endless)
+        os.execv(sys.executable, [sys.executable, "-m", "parallel_nono", *words])
+    shown = b""
+    while b"63x63" not in shown:  # its bar
+        shown += os.read(screen, 4096)
+    os.close(screen)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 129
+    assert not (endless / "out/.tmp").exists()
+    assert not (endless / "out/live.json").exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")

@@ -466,9 +466,11 @@ class Signals:
         self.code = 0
         self._crew = crew
         self._n = 0
+        self._screens: list[int] = []
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
+        self._screens = [place for place in (1, 2) if os.isatty(place)]
         numbers = [signal.SIGINT, signal.SIGTERM]
         if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else it is `nohup`
             numbers.append(signal.SIGHUP)
@@ -488,6 +490,9 @@ class Signals:
         self._n += 1
         self.code = self.code or 128 + number
         self._crew.stop.set()
+        if self.code == Code.HUNG_UP:
+            for place in self._screens:  # writing to a terminal that is gone is an error
+                os.dup2(os.open(os.devnull, os.O_WRONLY), place)
         if self._n == 2:
             self._crew.hurry.set()
         elif self._n > 2:
