@@ -198,6 +198,56 @@ def test_keys_go_on_back_and_to_the_ends() -> None:
     assert lines[3:6] == ["2 # # .", "1 # . .", "3 # # #"]
 
 
+@pytest.mark.parametrize("playing", [True, False])
+def test_a_screen_that_waits_does_nothing(playing: bool) -> None:
+    """Paused, or at the end: no timer runs and no line is written."""
+    from parallel_nono.cli.screen import Watcher
+
+    async def idle() -> tuple[int, int]:
+        app = Watcher(HOOK_PUZZLE, Limits(20), False, 1000.0, not playing, True, True)
+        async with app.run_test() as pilot:
+            await asyncio.to_thread(app.showing.wait)
+            for _ in range(100):
+                await pilot.pause(0.05)
+                if app.showing.film.at_end or not playing:
+                    break
+            await pilot.pause(0.2)
+            calls = 0
+
+            def counted_call(*_: object) -> None:
+                nonlocal calls
+                calls += 1
+
+            app.tick = app.say = app.told.update = counted_call  # type: ignore[method-assign]
+            assert app.clock is not None
+            await pilot.pause(0.5)
+            return calls, app.showing.film.place
+
+    calls, place = asyncio.run(idle())
+    assert calls == 0
+    assert place == (6 if playing else 0)
+
+
+def test_a_screen_that_waits_hears_of_news() -> None:
+    """What the search finds long after lines and probes are through is shown without a key."""
+    from parallel_nono.cli.screen import Watcher
+
+    async def late() -> str:
+        app = Watcher(Puzzle.of_grid(((1, 0), (0, 1))), Limits(20), False, 1000.0, False, True, True)
+        async with app.run_test() as pilot:
+            await asyncio.to_thread(app.showing.wait)
+            await pilot.pause(0.3)
+            result, app.showing.result = app.showing.result, None
+            app.say()
+            assert "the search goes on" in str(app.ended.content)
+            app.showing.result = result
+            app.showing.film.heard()
+            await pilot.pause(0.3)
+            return str(app.ended.content)
+
+    assert "Ambiguous" in asyncio.run(late())
+
+
 def test_a_large_grid_is_shown_by_half_blocks_and_a_larger_one_is_moved() -> None:
     rows, columns = np.ogrid[:60, :70]
     puzzle = Puzzle.of_grid((((rows // 9 + columns // 9) % 2) | (rows % 9 == 4)).tolist())

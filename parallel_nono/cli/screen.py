@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Footer, Static
 
@@ -30,7 +33,7 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 60.0, 120.0, 250.0, 500.0, 
 """Steps a second."""
 
 FRAMES = 20
-"""Pictures a second at most; faster steps are taken several at a time."""
+"""Pictures a second at most, while it plays; faster steps are taken several at a time."""
 
 LOOKS = ("clues", "cells", "half")
 """With clues; two characters a cell; two cells a character."""
@@ -48,6 +51,9 @@ class Board(Widget):
         self.top = self.left = 0
         self.fresh: list[Step] = []
         self.is_whole = True
+        self.told: tuple[int, int, bool] = 0, 0, True
+        self.tell: Callable[[], None] = lambda: None
+        """Called when another part of the grid is shown."""
 
     def usual_look(self, size: Size) -> str:
         """The largest in which all of the puzzle fits; else the smallest."""
@@ -83,6 +89,9 @@ class Board(Widget):
         self.is_whole = rows >= puzzle.height and columns >= puzzle.width
         self.top = max(0, min(self.top, puzzle.height - rows))
         self.left = max(0, min(self.left, puzzle.width - columns))
+        if self.told != (now := (self.top, self.left, self.is_whole)):
+            self.told = now
+            self.call_later(self.tell)
         down, across = slice(self.top, self.top + rows), slice(self.left, self.left + columns)
         part = cells[down, across]
         window = replace(puzzle, rows=puzzle.rows[down], columns=puzzle.columns[across], goal=None)
@@ -100,8 +109,12 @@ class Board(Widget):
         return Text.from_ansi(text, no_wrap=True, end="")
 
 
+class News(Message):
+    """There are more steps, or the verdict, and the screen waits for them."""
+
+
 class Watcher(App[None]):
-    """Plays the steps.
+    """Plays the steps. While there is nothing to play, nothing happens here until a key is pressed or News come.
 
     result   the verdict, once it is known.
     failure  what went wrong; raised by whoever ran this.
@@ -139,9 +152,12 @@ class Watcher(App[None]):
         self.place = min(range(len(SPEEDS)), key=lambda place: abs(SPEEDS[place] - speed))
         self.speed = speed
         self.board = Board(self.showing, clues, paint)
+        self.board.tell = self.say
         self.heading = Static("", id="title", markup=False)
         self.told, self.ended = Static("", id="step", markup=False), Static("", id="verdict", markup=False)
         self.due = 0.0
+        self.clock: Timer | None = None
+        self.starving = False
         self.compiling = False
         when_compiling(self.compiles)
         self.failure: BaseException | None = None
@@ -149,6 +165,13 @@ class Watcher(App[None]):
     def compiles(self) -> None:
         """Called by the thread that compiles."""
         self.compiling = True
+        self.heard()
+
+    def heard(self) -> None:
+        """Called by the threads that make the steps and find the verdict."""
+        if self.starving:
+            self.starving = False
+            self.post_message(News())
 
     @property
     def result(self) -> Result | None:
@@ -163,32 +186,46 @@ class Watcher(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        self.set_interval(1 / FRAMES, self.tick)
+        self.clock = self.set_interval(1 / FRAMES, self.tick, pause=True)
+        self.showing.film.heard = self.heard
+        self.on_news()
+
+    def on_news(self) -> None:
+        """See what is new, and play on if there is something to play."""
+        self.failure = self.showing.error or self.showing.film.error
+        if self.failure is not None:
+            self.exit()
+            return
+        self.starving = True  # before looking: what comes from here on is told
+        self.showing.told()
         self.say()
+        film = self.showing.film
+        if self.clock is not None and self.playing and film.place < len(film.steps):
+            self.starving = False
+            self.clock.resume()
 
     def on_unmount(self) -> None:
         self.showing.stop()
 
     def tick(self) -> None:
         """A twentieth of a second went by."""
-        self.failure = self.showing.error or self.showing.film.error
-        if self.failure is not None:
-            self.exit()
-            return
-        self.showing.told()
-        if self.playing:
-            self.due = min(self.due + self.speed / FRAMES, max(1.0, self.speed / FRAMES))
-            fresh: list[Step] = []
-            while self.due >= 1.0:
-                self.due -= 1.0
-                taken = self.showing.film.forward(self.by_round)
-                if not taken:
-                    break
-                fresh += taken
-            if fresh:
-                self.board.fresh = fresh
-                self.board.refresh()
-        self.say()
+        film = self.showing.film
+        self.due = min(self.due + self.speed / FRAMES, max(1.0, self.speed / FRAMES))
+        fresh: list[Step] = []
+        while self.playing and self.due >= 1.0:
+            self.due -= 1.0
+            taken = film.forward(self.by_round)
+            if not taken:
+                break
+            fresh += taken
+        if fresh:
+            self.board.fresh = fresh
+            self.board.refresh()
+            self.say()
+        if not self.playing or film.place == len(film.steps):
+            if self.clock is not None:
+                self.clock.pause()
+            self.on_news()
 
     def say(self) -> None:
         """What the lines below the grid say."""
@@ -223,7 +260,7 @@ class Watcher(App[None]):
         if self.showing.film.at_end and not self.playing:
             self.action_ends(False)
         self.playing = not self.playing
-        self.say()
+        self.on_news()
 
     def action_step(self, by: int) -> None:
         """A step on or back."""
@@ -234,7 +271,7 @@ class Watcher(App[None]):
             film.back(self.by_round)
             self.board.fresh = [] if film.step is None else [film.step]
         self.board.refresh()
-        self.say()
+        self.on_news()
 
     def action_faster(self, by: int) -> None:
         """The next speed of the list."""
@@ -266,4 +303,4 @@ class Watcher(App[None]):
             pass
         self.board.fresh = []
         self.board.refresh()
-        self.say()
+        self.on_news()

@@ -166,6 +166,7 @@ class Showing:
             self.result = None if self._abort[0] else result
         except BaseException as error:  # whoever watches raises it: this thread has no one to tell
             self.error = error
+        self.film.heard()
 
     def wait(self) -> Result:
         """The verdict. Raises what went wrong."""

@@ -18,6 +18,7 @@ class Film:
     steps  so far; a thread of its own makes them.
     place  how many of them are shown.
     cells  int32[height, width] at that place, colour indices or OPEN.
+    heard  called by that thread after each step and at the end; whoever waits for more sets it.
     """
 
     def __init__(self, puzzle: Puzzle, probing: bool = True) -> None:
@@ -25,6 +26,7 @@ class Film:
         self.steps: list[Step] = []
         self.place = 0
         self.cells = np.full((puzzle.height, puzzle.width), OPEN, np.int32)
+        self.heard: Callable[[], None] = _nobody
         self._done, self._stop = Event(), Event()
         self.error: BaseException | None = None
         self._thread = Thread(target=self._make, args=(probing,), daemon=True)
@@ -34,12 +36,14 @@ class Film:
         try:
             for step in trace(self.puzzle, probing=probing):
                 self.steps.append(step)
+                self.heard()
                 if self._stop.is_set():
                     return
         except BaseException as error:  # whoever watches raises it: this thread has no one to tell
             self.error = error
         finally:
             self._done.set()
+            self.heard()
 
     def stop(self) -> None:
         """No more steps."""
@@ -99,6 +103,10 @@ class Film:
             self.place -= 1
             taken.append(step)
         return taken
+
+
+def _nobody() -> None:
+    """Waits for more."""
 
 
 def _together(one: Step, following: Step) -> bool:
