@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import oracles
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from console import pnono
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import puzzles
@@ -155,3 +159,39 @@ def test_keeping_many_answers_changes_no_figure() -> None:
     assert len(kept.answers[0]) == 500
     for column in ("outcome", "stage", "n_answers", "exhausted", "n_lines", "n_probes", "n_branches", "n_conflicts"):
         assert getattr(counted, column) == getattr(kept, column), column
+
+
+def test_a_count_that_is_cut_by_the_clock_says_so(tmp_path: Path) -> None:
+    """The one case in which a number depends on the machine: then the row says that it is no whole count."""
+    (tmp_path / "in.json").write_text(as_json([permutations(12), permutations(3)]))
+    pnono("run", "in.json", "--out", "out", "--count", 10**9, "--seconds", 1, "--plan", "search", cwd=tmp_path)
+    many, few = sorted(pq.read_table(tmp_path / "out/rows").to_pylist(), key=lambda row: -row["height"])
+    assert (many["outcome"], many["exhausted"]) == ("multiple", False)
+    assert many["n_answers"] > 2
+    assert many["witness"] == "the time ran out while answers were counted"
+    assert (few["n_answers"], few["exhausted"], few["witness"]) == (6, True, "")
+    shown = pnono("solve", "in.json", "--number", 1, "--count", 10**9, "--seconds", 1, cwd=tmp_path, code=1).stdout
+    assert "answers (the time ran out while answers were counted)" in shown
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_counts_are_those_of_threads_in_the_workers_of_ray_too(tmp_path: Path) -> None:
+    """With the real second that a puzzle has among others: counting 9! takes longer."""
+    crowd = [permutations(9, "nine"), *CROWD, permutations(9, "nine again")]
+    (tmp_path / "in.json").write_text(as_json(crowd))
+    found = []
+    for engine_name in ("local", "ray"):
+        words = ("--count", 10**6, "--engine", engine_name, "--workers", 2, "--out", engine_name)
+        pnono("run", "in.json", *words, cwd=tmp_path)
+        rows = pq.read_table(tmp_path / engine_name / "rows").to_pylist()
+        found.append({row["index"]: (row["n_answers"], row["exhausted"], row["outcome"]) for row in rows})
+    assert found[0] == found[1]
+    assert found[0][1] == found[0][len(crowd)] == (362_880, True, "multiple")
+
+
+def as_json(crowd: list[Puzzle]) -> str:
+    def clues(side: tuple[tuple[Block, ...], ...]) -> list[list[int]]:
+        return [[block.length for block in clue] for clue in side]
+
+    return json.dumps([{"rows": clues(puzzle.rows), "columns": clues(puzzle.columns)} for puzzle in crowd])
