@@ -69,7 +69,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], set[int]]] = {
     "csv": (("report", "run", "--rows", "csv", "--format", "json"), {0, 3, 74}),
     "jsonl": (("report", "run", "--rows", "jsonl", "--format", "md"), {0, 3, 74}),
     "html": (("report", "run", "--html", "page.html"), {0, 3}),
-    "compare": (("compare", "run", "run"), {0, 3}),
+    "page": (("report", "run", "--html", "run/page.html"), {0, 3, 74}),
+    "compare": (("compare", "run", "run", "--html", "run/page.html"), {0, 3, 74}),
     "compact": (("compact", "run"), {0, 3, 74}),
     "resume": (
         (*("run", "in", "--out", "run", "--resume", "--engine", "local", "--live"), *("--pictures", "--format", "csv")),
@@ -90,6 +91,7 @@ ENTRIES = {
     ".rows.jsonl": "jsonl",
     "rows": "report compact resume",
     "rows/PART": "report compact resume",
+    "page.html": "page compare",
     "pictures": "resume",
     "pictures/0-0001.png": "resume",
     "aside": "compact resume",

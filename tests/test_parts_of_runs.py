@@ -323,5 +323,30 @@ def test_a_fact_of_another_type_is_one_clear_message(
         assert "run.json" in capsys.readouterr().err
 
 
+def test_a_date_that_is_none_is_one_clear_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = folder_of(tmp_path / "run", [row()])
+    part = next(parts(out))
+    table = pq.read_table(part, partitioning=None)
+    far = pa.array([2**62], table.schema.field("started").type)
+    rewritten(part, table.set_column(table.column_names.index("started"), table.schema.field("started"), far))
+    assert pnono("report", out, "--rows", "jsonl") == 3
+    assert "expected values that jsonl can hold, found others (date" in capsys.readouterr().err
+    assert not list(out.glob(".rows*"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None])
+def test_a_time_that_is_no_number_is_one_clear_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], value: float | None
+) -> None:
+    out = folder_of(tmp_path / "run", [row()])
+    part = next(parts(out))
+    table = pq.read_table(part, partitioning=None)
+    times = pa.array([value], pa.float32())
+    rewritten(part, table.set_column(table.column_names.index("solve_s"), "solve_s", times))
+    for words in (("report", out), ("report", out, "--html", tmp_path / "page.html"), ("compact", out)):
+        assert pnono(*words) in ({0, 3} if words[0] == "compact" else {3})
+        assert "internal error" not in capsys.readouterr().err
+
+
 def test_what_pnono_writes_passes_its_own_check(run: Path) -> None:
     assert read_facts(run)["noun"] == "puzzle"

@@ -57,7 +57,7 @@ def _published(run: Path, html: Path | None, form: ReportFormat) -> None:
     if html:
         from ..report.html.compared import published_page
 
-        write_page(html, published_page(found, connection))
+        write_page(html, published_page(found, connection), run)
     elif form is ReportFormat.TEXT:
         print_text(tables_of_published(found))
     else:
@@ -77,7 +77,7 @@ def _compare(a: Path, b: Path, html: Path | None, form: ReportFormat, least_s: f
     if html:
         from ..report.html.compared import compared_page
 
-        write_page(html, compared_page(found, connection))
+        write_page(html, compared_page(found, connection), a, b)
     elif form is ReportFormat.TEXT:
         say(f"A: {a}")
         say(f"B: {b}")

@@ -71,15 +71,24 @@ def report(
         if html:
             from ..report.html import page
 
-            write_page(html, page(out))
+            write_page(html, page(out), out)
         else:
             _print(out, form, top)
 
 
-def write_page(path: Path, text: str) -> None:
-    """Write an HTML page, and say so."""
+def write_page(path: Path, text: str, *runs: Path) -> None:
+    """Write an HTML page, and say so. runs: in these folders of results no link is followed."""
+    from ..engine.folder import Folder
+
+    target = path.absolute()
+    run = next((run for run in runs if target.is_relative_to(run.absolute())), None)
     with writing(path):
-        path.write_text(text, encoding="utf-8")
+        if run is None:
+            path.write_text(text, encoding="utf-8")
+        else:
+            *folders, name = target.relative_to(run.absolute()).parts
+            with Folder(run) as root, root.at(*folders) if folders else root as folder, folder.replacing(name) as file:
+                file.write(text.encode())
     say(f"{path}: {len(text) / 1e6:,.1f} MB")
 
 

@@ -95,10 +95,8 @@ class Folder:
         """The kind of an entry. Errors: OutputError if it is there and none of `kinds`."""
         kind = self.kind(name)
         if kind and kind not in kinds:
-            raise OutputError(
-                f"{self.path / name}: expected a {kinds[0]}, found a {kind}; in a folder of results none is used",
-                writing=writing,
-            )
+            why = "; links in a folder of results are not followed" if kind == "link" else ""
+            raise OutputError(f"{self.path / name}: expected a {kinds[0]}, found a {kind}{why}", writing=writing)
         return kind
 
     def _open(self, name: str, flags: int, kind: str, *, writing: bool) -> int:

@@ -500,6 +500,8 @@ def export(out: Path, form: str) -> Path:
                 _csv(pa.RecordBatch.from_pylist([], schema=schema()), file, True)
     except OSError as error:
         raise OutputError(f"{out / name}: can't be written: {error.strerror or error}", writing=True) from error
+    except (OverflowError, pa.ArrowException) as error:
+        raise OutputError(f"{out / 'rows'}: expected values that {form} can hold, found others ({error})") from error
     return out / name
 
 

@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..attempt import COLUMNS, SCHEMA_VERSION, schema
@@ -315,9 +316,17 @@ def read_part(out: Path, part: Path, columns: list[str] | None = None) -> Iterat
             table = file.read_row_group(group, [name for name in wanted if name in there])
             for field in missing:
                 table = table.append_column(field, _default(field.type, table.num_rows))
-            if any(column.null_count for column in table.columns):
-                raise OutputError(f"{part}: expected rows without nulls, found some")
+            _check_values(part, table)
             yield from table.select(wanted).to_batches()
+
+
+def _check_values(part: Path, table: pa.Table) -> None:
+    """Errors: OutputError for nulls, and for numbers that are not finite, which no part of ours has."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count:
+            raise OutputError(f"{part}: expected `{name}` without nulls, found some")
+        if pa.types.is_floating(column.type) and not pc.all(pc.is_finite(column)).as_py():
+            raise OutputError(f"{part}: expected `{name}` as numbers, found some that are not finite")
 
 
 def _default(kind: pa.DataType, n: int) -> pa.Array:

@@ -93,6 +93,9 @@ def open_rows(out: Path, name: str = "attempts", to: duckdb.DuckDBPyConnection |
         connection.register("rows", dataset(out))
         connection.execute(f"create or replace table {name} as {view()}")
         connection.unregister("rows")
+        times = " and ".join(f"isfinite({column})" for column in (*WHERE_TIME_GOES, "solve_s", "typical_s"))
+        if connection.execute(f"select 1 from {name} where not coalesce({times}, false) limit 1").fetchone():
+            raise OutputError(f"{out / 'rows'}: expected times as numbers, found some that are not finite")
     except (OSError, pa.ArrowException, duckdb.Error) as error:
         raise OutputError(f"{out / 'rows'}: expected whole Parquet files, found: {first_line(error)}") from error
     return connection
