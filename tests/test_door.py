@@ -159,6 +159,7 @@ PRINTING = ("print", "echo", "secho", "Console", "writelines")
 STREAMS = ("sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
 BESIDE = {
     "solve/cadical.py": "speaks with us through a pipe",
+    "engine/probe.py": "a process of its own that answers us through a pipe",
     "engine/environment.py": "stands in for the standard output while Ray is up",
 }
 """Who else writes to a standard stream, and why that is no text for a terminal."""
