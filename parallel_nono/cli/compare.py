@@ -36,7 +36,7 @@ def compare(
 
     \b
     Exit codes: 0 every verdict is the same; 1 some verdict changed;
-    3 a folder holds no results, or the runs have no puzzle in common.
+    3 a folder holds no results, or damaged ones, or the runs have no puzzle in common.
     """
     if published == (other is not None):
         raise Failure(Code.USAGE, "compare: expected two runs, or one and --published")

@@ -61,6 +61,10 @@ def report(
     pnono report runs/first --html first.html
     pnono report runs/first --format json --top 100
     pnono report runs/first --rows jsonl
+
+    \b
+    Exit codes: 0 reported; 3 no results, or damaged ones (`pnono run --resume` solves their puzzles again);
+    74 --html or --rows can't be written.
     """
     with results_at_hand(out):
         from ..report.parquet import export, read_facts

@@ -140,7 +140,8 @@ def run(
     """Try every puzzle in PATHS and write one row for each, whatever happens to it.
 
     Puzzles that are invalid, out of time or ambiguous are rows like all others. While it runs it shows how far it
-    is; at the end what was found. Interrupted (Ctrl-C, SIGTERM, SIGHUP) it keeps what is done, and --resume goes on.
+    is; at the end what was found. Interrupted (Ctrl-C, SIGTERM, SIGHUP) it keeps what is done, and --resume goes on;
+    what lay in a damaged part is solved again.
 
     \b
     pnono run --workers 8 datasets/
