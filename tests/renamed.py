@@ -8,20 +8,28 @@ marks and line ends of other systems mean nothing, or are an error.
 from __future__ import annotations
 
 import json
+import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from parallel_nono.formats import Format, files
+from parallel_nono.formats import Format, encoded, files
+from parallel_nono.generate.colour import palette_of
+from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
+
+SAMPLES = Path(__file__).parent / "samples"
 
 NAME = re.compile(r"(?<![\w#&.])[A-Za-z_][A-Za-z_-]*[A-Za-z_](?![\w])")
 """What could be a name: a word of letters that is no part of a number, a shade or an entity."""
 
 DATA = {
     "freenono": re.compile(r"(?<=<line>)[^<]*"),
-    "matrix": re.compile(r"[x_]+"),
+    "matrix": re.compile(r".+"),
     "penpa": re.compile(r"p=\S*"),
     "puzzlink": re.compile(r"(?<=/\d/)\S*|(?<=/)\d+/\d+/\S*"),
     "rosetta": re.compile(r"[A-Z ]+"),
@@ -154,3 +162,67 @@ def _shades(value: object) -> object:
     if value is None:
         return [0xFFFFFF, 0]
     return [c["rgb"] for c in value] if isinstance(value, list) and value and isinstance(value[0], dict) else value
+
+
+# At random, for scripts that go on for hours.
+
+
+def check_random_misspelt(rng: random.Random, form: Format) -> bytes:
+    """Read a random file in which one name, or a few, are misspelt. Errors: Misread, the file as its second part."""
+    return _check_random(rng, form, misspelt)
+
+
+def check_random_padded(rng: random.Random, form: Format) -> bytes:
+    """Read a random file to which blanks are added. Errors: Misread, the file as its second part."""
+    return _check_random(rng, form, padded)
+
+
+Change = Callable[[bytes, Format], Iterator[Mutant]]
+
+
+def _check_random(rng: random.Random, form: Format, change: Change) -> bytes:
+    data = random_file(rng, form)
+    name = f"x{form.extensions[0]}"
+    mutants = list(change(data, form))
+    if not mutants:
+        return data
+    mutant = rng.choice(mutants)
+    for forced in (None, form.name):
+        try:
+            judge(mutant, rows_of(data, name, forced), rows_of(mutant.data, name, forced))
+        except Misread as error:
+            raise Misread(str(error), mutant.data) from None
+    return mutant.data
+
+
+def random_file(rng: random.Random, form: Format) -> bytes:
+    """A sample of a format, or what its writer makes of one or two random puzzles."""
+    own = samples_of(form.name)
+    for _ in range(20 if form.write and (not own or rng.random() < 0.8) else 0):
+        assert form.write is not None
+        try:
+            n = rng.choice([1, 1, 2]) if form.several else 1
+            return encoded(form.write([random_puzzle(rng, form) for _ in range(n)]))
+        except InvalidPuzzle:
+            continue  # a picture that this format can't carry
+    return rng.choice(own)
+
+
+@cache
+def samples_of(name: str) -> list[bytes]:
+    whole = [(path.name, path.read_bytes()) for path in sorted(SAMPLES.iterdir())]
+    return [data for file, data in whole if files.content_and_format(data, file, None)[2].name == name]
+
+
+def random_puzzle(rng: random.Random, form: Format) -> Puzzle:
+    """A small picture as a puzzle with a name and facts, perhaps with colours, perhaps without its goal."""
+    height, width = rng.randrange(1, 8), rng.randrange(1, 8)
+    if form.name == "taai":
+        width = height
+    inks = rng.choice([1, 1, 2, 3]) if form.colours else 1
+    grid = [[rng.choice([0, *range(1, inks + 1)]) for _ in range(width)] for _ in range(height)]
+    palette = BLACK_AND_WHITE if inks == 1 else palette_of(inks + 1)
+    facts = (("author", "Somebody"), ("seed", "one"), ("copyright", "none"))
+    grid[0][0] = grid[0][0] or inks
+    puzzle = Puzzle.of_grid(grid, palette, name=rng.choice(["A name", "rows", "x"]), metadata=facts)
+    return puzzle if form.picture or rng.random() < 0.6 else replace(puzzle, goal=None)

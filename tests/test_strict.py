@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import packed_like_parsed
-from renamed import Misread, Mutant, judge, misspelt, padded, rows_of
+from renamed import (
+    Misread,
+    Mutant,
+    check_random_misspelt,
+    check_random_padded,
+    judge,
+    misspelt,
+    padded,
+    rows_of,
+)  # fmt: skip
 from strategies import puzzles_of_grids
 from test_formats import BLOTTED, COLOUR, FULL, SQUARE, TINY, carries, error_of, parsed
 
@@ -90,6 +100,54 @@ def test_the_judge_knows_another_puzzle_when_it_sees_one() -> None:
         judge(changed, rows(replace(TINY, metadata=FACTS)), rows(TINY))
     with pytest.raises(Misread):
         judge(changed, rows(TINY), [])
+
+
+@pytest.mark.parametrize("form", TEXTS, ids=lambda form: form.name)
+def test_random_files_are_read_alike_with_names_misspelt_and_blanks_added(form: Format) -> None:
+    rng = random.Random(form.name)
+    for _ in range(20):
+        check_random_misspelt(rng, form)
+        check_random_padded(rng, form)
+
+
+def test_scripts_of_pages_give_no_puzzle_the_size_of_another_and_tell_what_they_leave() -> None:
+    def script(task: str, width: str, name: str = "task") -> str:
+        return f"<script>\n{width}\nvar {name} = '{task}';\n</script>\n"
+
+    wide, narrow = script("1/1/1/2", "var puzzleWidth = 3;"), script("1/1/1", "var puzzleWidth = 2;")
+    sizes = [(p.width, p.height) for p in parsed(format_named("puzzle-nonograms"), wide + narrow)]  # type: ignore[union-attr]
+    assert sizes == [(3, 1), (2, 1)]
+    first, _ = parsed(format_named("puzzle-nonograms"), wide.replace("puzzleWidth", "puzzleWide") + narrow)
+    assert isinstance(first, Puzzle)
+    assert (first.width, "no puzzleWidth" in first.warnings[0]) == (2, True)
+    for text in (script("1/1", "", "tusk") + wide, wide + script("1/1", "", "tusk")):
+        assert re.match(r"line \d+: `tusk = '1/1'` is not `task`", only("puzzle-nonograms", text).warnings[0])
+    array = files.write([SQUARE], "nonograms")
+    for text in (array + array.replace("var d", "var e"), array.replace("var d", "let d") + array):
+        assert re.match(r"line \d: the array `\w+ \w=\[\[7` is none of a puzzle", only("nonograms", text).warnings[0])
+
+
+def test_blank_lines_at_the_end_of_a_set_are_no_clues_where_empty_lines_are_zeros() -> None:
+    for text, size, told in (
+        ("$1\n1\n0\n0\n1\n\n\n", 2, False),
+        ("$1\n1\n\n\n1\n\n\n", 3, True),
+        ("$1\n1\n\n\n1\n", 2, False),
+    ):
+        puzzle = only("taai", text)
+        assert (puzzle.width, puzzle.height, bool(puzzle.warnings)) == (size, size, told)
+        packed_like_parsed([("x", text.encode())], "taai")
+
+
+def test_margins_and_strange_line_ends_are_told_or_mean_nothing() -> None:
+    assert only("matrix", " X\n XX\n").warnings == (
+        "every row begins with a blank: read as an empty column of the picture",
+    )
+    assert only("matrix", "X\n XX\n").warnings == ()
+    assert "expected characters that can be seen, found `U+200B`" in error_of("matrix", "#.\n\u200b.\n")
+    batch = files.read_bytes("2 1\u20281\u20281\u20280".encode(), "x.nin")
+    assert (batch.column("width")[0].as_py(), batch.column("height")[0].as_py()) == (2, 1)
+    (named,) = files.read('{"name": "a\u2028b", "rows": [[1]], "columns": [[1]]}'.encode())
+    assert named.height == 1
 
 
 # XML.

@@ -27,6 +27,8 @@ def decode(data: bytes, source: str) -> tuple[str, str]:
     text, warning = _decoded(data, source)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.isascii() and text.lstrip()[:1] not in tuple("{[<"):  # there they may stand in a name
+        text = text.replace("\u2028", "\n").replace("\u2029", "\n")
     mark = MARKED.search(text) if "\ufeff" in text else None
     if mark:
         line = text.count("\n", 0, mark.start()) + 1

@@ -109,7 +109,10 @@ def _parted(lines: Lines, source: str) -> tuple[list[Lines], list[str]]:
         lines.pop()
     lines = from_first_full(lines, source, TITLE)
     blank = next((place for place, line in lines if not line), 0)
-    return [lines], [f"line {blank}: a blank line is read as an empty row of the picture"] if blank else []
+    told = [f"line {blank}: a blank line is read as an empty row of the picture"] if blank else []
+    if all(line[:1] in ("", " ") for _, line in lines):
+        told.append("every row begins with a blank: read as an empty column of the picture")
+    return [lines], told
 
 
 def _without_dividers(lines: Lines) -> Lines:

@@ -28,6 +28,7 @@ from .text import clues_of_goal, labelled, make, only_picture, shown, wrong
 
 TITLE = "nonograms.org"
 ARRAY = re.compile(r"\bvar\s+d\s*=\s*(\[\s*\[)")
+OTHER = re.compile(r"\b(\w++[ \t]++)?+\w++\s*+=\s*+\[\s*+\[\s*+-?\d")
 END = re.compile(r"\]\s*\]")
 NUMBERS = re.compile(r"[\[\]\s,\d-]*")
 HEADING = re.compile(r"<title[^>]*>([^<]{1,500})</title>", re.IGNORECASE)
@@ -46,16 +47,25 @@ def parse(text: str, source: str) -> Parsed:
     starts = list(ARRAY.finditer(text))
     if not starts:
         raise wrong(source, 0, "an array `var d=[[...],...];`", "none in the page")
+    others = [found for found in OTHER.finditer(text) if not ARRAY.match(text, found.start())]
     place, end = 1, 0
     for index, start in enumerate(starts, start=1):
         page = text[end : start.start()]
+        behind = len(text) if index == len(starts) else start.start()
+        aside = [_left_aside(text, found) for found in others if end <= found.start() < behind]
         place += page.count("\n")
         end = start.start()
         name = _title(page) or labelled(source, "", index, len(starts) == 1)
         try:
-            yield _puzzle(_array(text, start.start(1), source, place), page, source, place, name, index)
+            yield _puzzle(_array(text, start.start(1), source, place), page, source, place, name, index, aside)
         except InvalidPuzzle as error:
             yield InvalidPuzzle(str(error), name=name, index=index)
+
+
+def _left_aside(text: str, found: re.Match[str]) -> str:
+    return (
+        f"line {text.count(chr(10), 0, found.start()) + 1}: the array {shown(found[0])} is none of a puzzle: left aside"
+    )
 
 
 def _title(page: str) -> str:
@@ -106,7 +116,9 @@ class _Items:
         return a + b - c
 
 
-def _puzzle(array: list[list[int]], page: str, source: str, place: int, name: str, index: int) -> Puzzle:
+def _puzzle(
+    array: list[list[int]], page: str, source: str, place: int, name: str, index: int, aside: list[str]
+) -> Puzzle:
     items = _Items(array, source, place)
     width, height, n_inks = items.size(1, "the width"), items.size(2, "the height"), items.size(3, "the colours")
     if min(width, height) < 1 or width * height > MOST_CELLS:
@@ -145,7 +157,7 @@ def _puzzle(array: list[list[int]], page: str, source: str, place: int, name: st
         index=index,
         metadata=[("id", number[1])] if number else [],
         goal=goal,
-        warnings=["more numbers follow the runs: left aside"] if len(array) > first + n_runs else [],
+        warnings=[*aside, *(["more numbers follow the runs: left aside"] if len(array) > first + n_runs else [])],
     )
 
 

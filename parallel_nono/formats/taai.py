@@ -13,10 +13,25 @@ from itertools import accumulate
 
 from ..puzzle import Clue, InvalidPuzzle, Puzzle
 from . import Format, Packed, Parsed
-from .text import Lines, black_clue, from_first_full, labelled, lengths, make, numbered, only_black, shown, wrong
+from .text import (
+    Lines,
+    black_clue,
+    from_first_full,
+    labelled,
+    lengths,
+    make,
+    numbered,
+    only_black,
+    says_empty,
+    shown,
+    wrong,
+)
 
 TITLE = "A TAAI set"
 BARE = re.compile(r"[1-9][0-9]*(?:\t+[1-9][0-9]*)*(?:\n+[1-9][0-9]*(?:\t+[1-9][0-9]*)*)+\s*\Z")
+BLANKS = re.compile(r"\n[ \t]*+\n[ \t]*+\n[ \t\n]*+(?:\$|\Z)")
+"""Two blank lines at the end of a puzzle."""
+
 PICTURE = re.compile(r"\$[^\n]*\n[01](?:\t[01])+\n[01]\t")
 
 
@@ -43,8 +58,9 @@ def parse(text: str, source: str) -> Parsed:
         label = lines[start][1][1:].strip()
         name = labelled(source, label, index, len(starts) == 1)
         try:
-            clues, n_columns = _split(lines[start + 1 : end], source, lines[start][0])
-            yield make(clues[n_columns:], clues[:n_columns], source, name=name, index=index, warnings=warnings)
+            clues, n_columns, doubt = _split(lines[start + 1 : end], source, lines[start][0])
+            told = (*warnings, doubt) if doubt else warnings
+            yield make(clues[n_columns:], clues[:n_columns], source, name=name, index=index, warnings=told)
         except InvalidPuzzle as error:
             yield InvalidPuzzle(str(error), name=name, index=index)
 
@@ -54,17 +70,28 @@ def _are_pictures(lines: list[str]) -> bool:
     return len({line.count("\t") for line in lines}) == 1 and all(line.strip("01 \t") == "" for line in lines)
 
 
-def _split(lines: Lines, source: str, place: int) -> tuple[list[Clue], int]:
-    """The clues, columns first, and the number of columns."""
+def _split(lines: Lines, source: str, place: int) -> tuple[list[Clue], int, str]:
+    """The clues, columns first, the number of columns, and a warning or "".
+
+    Blank lines at the end are clues where sums and lengths agree with them, unless empty lines are written `0` here.
+    """
     clues = [black_clue(line.split(), source, number) for number, line in lines]
     blank = 0  # lines without anything at the end: clues, or the end of the file
     while blank < len(lines) and not lines[-1 - blank][1]:
         blank += 1
     sums = [0, *accumulate(sum(block.length for block in clue) for clue in clues)]
     squares = [n for n in range(len(clues) - blank, len(clues) + 1) if n and n % 2 == 0]
-    squares.reverse()
+    has_zeros = any(says_empty(line.split()) for _, line in lines)
+    if not has_zeros:
+        squares.reverse()
     equal = [n for n in squares if 2 * sums[n // 2] == sums[n]]
-    fitting = next((n for n in equal if _fits(clues[:n], n // 2)), 0)
+    fit = [n for n in equal if _fits(clues[:n], n // 2)]
+    fitting = fit[0] if fit else 0
+    doubt = (
+        f"blank lines at the end: it could also be {fit[1] // 2} wide and high"
+        if len(fit) > 1 and not has_zeros
+        else ""
+    )
     chosen = fitting or (equal[0] if equal else 0)
     if not fitting:
         _no_more(lines, clues, source)
@@ -76,10 +103,10 @@ def _split(lines: Lines, source: str, place: int) -> tuple[list[Clue], int]:
             if 2 * sums[split] == sums[n] and _fits(clues[:n], split)
         ]
         if len(found) == 1:
-            return found[0]
+            return *found[0], ""
         chosen = squares[0] if squares else 0  # a square that has no answer is still a puzzle
     if chosen:
-        return clues[:chosen], chosen // 2
+        return clues[:chosen], chosen // 2, doubt
     hope = "as many column as row clues, or sums that show where the rows begin"
     raise InvalidPuzzle(f"{source}:{place}: expected {hope}, found {shown(f'{len(clues) - blank} lines')}")
 
@@ -104,6 +131,7 @@ def _fits(clues: list[Clue], n_columns: int) -> bool:
 def pack(texts: Sequence[str]) -> Packed:
     from ..kernels import parse as kernels
 
+    texts = ["" if BLANKS.search(text) else text for text in texts]  # for `parse`, which tells what is in doubt
     owners, heights, widths, places, counts, blocks = kernels.read_texts(kernels.taai, texts)
     text = "".join(texts)
     labels = [text[a:b].strip() for a, b in places.tolist()]
