@@ -149,7 +149,7 @@ def test_clues_with_a_blank_line_between_are_still_clues() -> None:
 
 def test_a_copy_of_the_clues_of_a_nin_file_is_left_aside_with_its_line() -> None:
     text = files.write([A], "nin")
-    (puzzle,) = files.read((text + "\n" + text.partition("\n")[2]).encode())
+    (puzzle,) = files.read((text + "\n" + text.partition("\n")[2]).encode(), format="nin")
     assert puzzle.digest == A.digest
     assert puzzle.warnings == ("line 15: 12 more lines, a copy of the clues, are left aside",)
 
@@ -218,7 +218,9 @@ def test_byte_order_marks_and_what_fills_up_a_file_are_left_aside_and_told() -> 
     marked = b"\xef\xbb\xbf" + text
     found = list(files.read(marked + marked + b"\x1a"))
     assert [puzzle.digest for puzzle in found] == [A.digest] * 2
-    assert found[0].warnings == ("line 15: a byte order mark within the text is left aside",)
+    assert found[0].warnings == (
+        "line 15: a byte order mark or the sign for the end of a file within the text is left aside",
+    )
     (padded,) = files.read(text + bytes(100))
     assert padded.digest == A.digest
     assert padded.warnings == ("line 15: 100 NULs at the end are left aside",)

@@ -95,6 +95,8 @@ class Format:
                 before all others; what they `sniff` is not decoded.
     rivals      formats whose texts may look the same: where neither the user nor the ending of a name chose the format,
                 all readings are compared, and what remains open is a warning.
+    begins      text -> True when it begins with a whole puzzle of the format, whatever follows: for texts whose name
+                ends like the format, and for rivals.
     unique      a file stands for the one answer: a puzzle with several or none is only written if somebody insists.
     cut         what the line begins with that opens a new puzzle, so that a long text can be read piece by piece;
                 "": a new puzzle on each line; None: the text is read at once.
@@ -117,6 +119,7 @@ class Format:
     unique: bool = False
     first: str = ""
     rivals: tuple[str, ...] = ()
+    begins: Callable[[Any], bool] | None = None
     cut: str | None = None
     write_sets: Callable[[Iterable[pa.RecordBatch]], str] | None = None
 
@@ -248,7 +251,11 @@ def _sniffed(text: str, source: str) -> Format | None:
         start = text.lstrip()[:1]
     name = source.lower().removesuffix(".gz")
     named = [form for form in _formats() if name.endswith(form.extensions)] if name else []
-    for form in (*named, *_formats()):
-        if not form.binary and (not form.first or (start and start in form.first)) and form.sniff(text):
+    eligible = [form for form in _formats() if not form.binary and (not form.first or (start and start in form.first))]
+    for form in named:
+        if form in eligible and (form.sniff(text) or (form.begins and form.begins(text))):
+            return form
+    for form in eligible:
+        if form.sniff(text):
             return form
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 
 from ..puzzle import Clue, InvalidPuzzle, Puzzle
 from . import Parsed
@@ -61,6 +61,14 @@ def are_blocks(text: str, opened: Callable[[Lines, str], Lines] | None = None) -
     if PADDED.search(text) and any(PADDED.search(line) for pair in pairs for block in pair for _, line in block):
         return False
     return not all(map(_is_picture, chain(*pairs))) or all(_fit(pair, "", opened) for pair in pairs)
+
+
+def begins(text: str, opened: Callable[[Lines, str], Lines] | None = None) -> bool:
+    """Whether a text begins with two blocks of clues that fit, whatever follows them."""
+    lines = [(place, line.partition("#")[0].rstrip()) for place, line in numbered(text)]
+    groups = (list(group) for full, group in groupby(lines, lambda line: line[1] != "") if full)
+    pair = list(islice(groups, 2))
+    return len(pair) == 2 and _fit(pair, "", opened)
 
 
 def _is_picture(lines: Lines) -> bool:

@@ -8,19 +8,19 @@ holds no shades. Files that were put together are read one puzzle after another;
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import accumulate
 
-from ..puzzle import BLACK_AND_WHITE, Clue, Colour, InvalidPuzzle, Puzzle, letter
+from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Puzzle, letter
 from . import Format, Parsed
 from .shades import distinct
 from .text import (
-    CLUES,
     MAX_INKS,
     Lines,
+    balanced,
     coloured_clue,
+    first_fit,
     from_first_full,
     lengths,
     make,
@@ -47,24 +47,17 @@ def sniff(text: str) -> bool:
         return False
     height, width, _ = map(int, found.groups())
     wanted = 2 * (height + width)
-    lines = text[found.end(3) :].split("\n")[1:]
-    if ALONE.match(text, found.end()) and (
-        sum(not line.isspace() for line in lines if line) == wanted or wanted <= len(lines) <= wanted + 5
-    ):
-        return True
-    return len(lines) > wanted and _goes_on(text)
+    lines = [line.strip() for line in text[found.end(3) :].split("\n")[1:]]
+    if ALONE.match(text, found.end()):
+        between = (height, 2 * height + 1, 2 * height + width + 2)
+        parted = not any(lines[place] for place in between if place < len(lines))
+        if sum(map(bool, lines)) == wanted or (wanted <= len(lines) <= wanted + 5 and parted):
+            return True
+    return len(lines) > wanted and first_fit(text, parse, 2)
 
 
-def _goes_on(text: str) -> bool:
-    """Whether a whole puzzle is followed by the head of another, or by what are no clues."""
-    lines = numbered(text)
-    try:
-        _, end = _read(lines, next_full(lines, 0, divided=False), "")
-    except InvalidPuzzle:
-        return False
-    at = next_full(lines, end)
-    following = [line for _, line in lines[at : at + 3]]
-    return not following or not CLUES.match(following[0]) or all(map(str.isdecimal, following))
+def begins(text: str) -> bool:
+    return START.match(text) is not None and first_fit(text, parse)
 
 
 def parse(text: str, source: str) -> Parsed:
@@ -94,7 +87,7 @@ def _read(lines: Lines, start: int, source: str) -> tuple[Puzzle, int]:
         [_clue(*pair, n_inks, source) for pair in zip(blocks[at], blocks[at + 1], strict=True)] for at in (0, 2)
     )
     at = next_full(lines, end)
-    if at < len(lines) and _sums(rows) != _sums(columns):
+    if at < len(lines) and not balanced(rows, columns):
         raise wrong(source, lines[at][0], f"the end after {height} row and {width} column clues", lines[at][1])
     return make(rows, columns, source, palette=_palette(n_inks)), end
 
@@ -111,15 +104,6 @@ def _blocks(lines: Lines, start: int, wanted: Sequence[int], source: str) -> tup
                 raise wrong(source, lines[start][0], f"a blank line after {n} lines", lines[start][1])
             start += 1
     return blocks, start
-
-
-def _sums(side: Iterable[Clue]) -> dict[int, int]:
-    """Cells of each colour."""
-    sums: defaultdict[int, int] = defaultdict(int)
-    for clue in side:
-        for length, ink in clue:
-            sums[ink] += length
-    return sums
 
 
 def _palette(n_inks: int) -> tuple[Colour, ...]:
@@ -161,4 +145,5 @@ FORMAT = Format(
     colours=True,
     blots=True,
     first="0123456789",
+    begins=begins,
 )

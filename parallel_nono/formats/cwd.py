@@ -16,8 +16,8 @@ from . import Format, Parsed
 from .text import (
     Lines,
     black_clues,
+    first_fit,
     fits,
-    follow,
     from_first_full,
     lengths,
     make,
@@ -42,7 +42,7 @@ def sniff(text: str) -> bool:
     if found is None:
         return False
     if text[found.end() :].strip(" \t\n0123456789,?"):
-        return follow(text, 2, _clues_of_head)
+        return first_fit(text, parse, 2)
     lines = [line.strip() for line in text[found.end() :].split("\n")]
     height, width = int(found[1]), int(found[2])
     if len(lines) < height + width:
@@ -50,11 +50,8 @@ def sniff(text: str) -> bool:
     return len([line for line in lines if line]) == height + width or (len(lines) > height and not lines[height])
 
 
-def _clues_of_head(lines: list[str]) -> int:
-    """Lines of clues behind a head of a height and a width; 0: the lines are none."""
-    if len(lines) < 2 or not all(line.isascii() and line.isdigit() and len(line) < 7 for line in lines):
-        return 0
-    return sum(map(int, lines)) if all(map(int, lines)) else 0
+def begins(text: str) -> bool:
+    return START.match(text) is not None and first_fit(text, parse)
 
 
 def parse(text: str, source: str) -> Parsed:
@@ -106,4 +103,5 @@ FORMAT = Format(
     blots=True,
     first="0123456789",
     rivals=("keen",),
+    begins=begins,
 )

@@ -12,7 +12,7 @@ MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 DECLARED = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 TEXT_CODECS = re.compile(r"(utf-?8|utf-?16|us-?ascii|ascii|latin-?1|iso-?8859-\d+|(windows|cp)-?\d+|koi8-[ru]|"
                          r"shift[_-]?jis|euc-(jp|kr)|gb(k|2312|18030)|big5)\Z")  # fmt: skip
-MARKED = re.compile("^\ufeff", re.MULTILINE)
+MARKED = re.compile("^[\ufeff\x1a]+", re.MULTILINE)
 MANY_NULS = 0.3
 
 
@@ -20,21 +20,23 @@ def decode(data: bytes, source: str) -> tuple[str, str]:
     """(text, warning) of the bytes of a file; lines of the text end in "\\n".
 
     A byte order mark wins, then an XML declaration, then UTF-8; what is none of them is read as Windows-1252 with a
-    warning. Marks at the beginning of other lines, of files that were put together, are taken out, NULs and the old
-    sign for the end of a file (Ctrl-Z) at the end cut off; all but the last is told. Errors: InvalidPuzzle for binary
-    data.
+    warning. Marks and the old sign for the end of a file (Ctrl-Z) at the beginning of other lines, of files that were
+    put together, are taken out and told; at the end of the file that sign and NULs are cut off. Errors: InvalidPuzzle
+    for binary data.
     """
     text, warning = _decoded(data, source)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii() and text.lstrip()[:1] not in tuple("{[<"):  # there they may stand in a name
         text = text.replace("\u2028", "\n").replace("\u2029", "\n")
-    mark = MARKED.search(text) if "\ufeff" in text else None
+    if text[-1:] == "\x1a":
+        text = text.rstrip("\x1a")
+    mark = MARKED.search(text) if "\ufeff" in text or "\x1a" in text else None
     if mark:
         line = text.count("\n", 0, mark.start()) + 1
-        said = f"line {line}: a byte order mark within the text is left aside"
+        said = f"line {line}: a byte order mark or the sign for the end of a file within the text is left aside"
         text, warning = MARKED.sub("", text), f"{warning}; {said}" if warning else said
-    return text.rstrip("\x1a") if text[-1:] == "\x1a" else text, warning
+    return text, warning
 
 
 def _decoded(data: bytes, source: str) -> tuple[str, str]:

@@ -76,9 +76,11 @@ def _second_look(form: Format, text: str, source: str) -> tuple[Format, str]:
     """
     readings: list[tuple[Format, Puzzle]] = []
     best = (0, 0)
+    whole = False
     for other in (form, *(format_named(name) for name in form.rivals)):
-        found = list(_parsed(other, text, source, "")) if other is form or could_be(other, text) else []
+        found = list(_parsed(other, text, source, "")) if other is form or _may_be(other, text) else []
         puzzles = [item for item in found if isinstance(item, Puzzle)]
+        whole = whole or (other is form and len(puzzles) == len(found))
         score = (len(puzzles) - len(found), len(puzzles))
         if puzzles and all(fits(puzzle.rows, puzzle.columns) for puzzle in puzzles) and (not readings or score >= best):
             readings = [*(readings if score == best else []), (other, puzzles[0])]
@@ -90,9 +92,13 @@ def _second_look(form: Format, text: str, source: str) -> tuple[Format, str]:
     if others:
         told = "; ".join(f"as {_told(*reading)} (--format {reading[0].name})" for reading in others)
         return chosen, f"read as {_told(chosen, puzzle)}; the text could also be read {told}"
-    if chosen is not form:
+    if chosen is not form and whole:
         return chosen, f"read as {_told(chosen, puzzle)}; as {form.name} its sums or lengths don't fit"
     return chosen, ""
+
+
+def _may_be(form: Format, text: str) -> bool:
+    return could_be(form, text) or (form.begins is not None and form.begins(text))
 
 
 def _told(form: Format, puzzle: Puzzle) -> str:

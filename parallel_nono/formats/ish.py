@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import are_blocks, parse_blocks, written
+from .blocks import are_blocks, begins, parse_blocks, written
 from .text import only_black, only_one
 
 TITLE = "Games::Nonogram's text"
@@ -34,4 +34,6 @@ FORMAT = Format(
     write,
     blots=True,
     first="#0123456789?",
+    rivals=("nin", "nono", "cwd"),
+    begins=begins,
 )

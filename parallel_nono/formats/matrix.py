@@ -69,7 +69,11 @@ def _pictures(lines: Lines, source: str) -> tuple[list[Lines], list[str]]:
     """(the rows of each picture, warnings)."""
     marks = [at for at, (_, line) in enumerate(lines) if line in ("b-", "eb-")]
     if marks and [lines[at][1] for at in marks] == ["b-", "eb-"] * (len(marks) // 2):
-        return [_marked(lines[a + 1 : b], source) for a, b in zip(marks[::2], marks[1::2], strict=True)], []
+        inside = list(zip(marks[::2], marks[1::2], strict=True))
+        outside = [lines[a + 1 : b] for a, b in zip([-1, *marks[1::2]], [*marks[::2], len(lines)], strict=True)]
+        left = next((place for part in outside for place, line in part if line.strip()), 0)
+        said = [f"line {left}: what stands outside `b-` and `eb-` is left aside"] if left else []
+        return [_marked(lines[a + 1 : b], source) for a, b in inside], said
     return _parted(lines, source)
 
 

@@ -32,7 +32,7 @@ from .text import (
 
 TITLE = "Olsak's .mk"
 START = re.compile(r"\s*[0-9]+[ \t]+[0-9]+[ \t]*\n")
-DIVIDER = re.compile(r"^[ \t]*#", re.MULTILINE)
+DIVIDER = re.compile(r"^[ \t]*#+[ \t]*$", re.MULTILINE)
 
 
 def sniff(text: str) -> bool:

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from ..puzzle import InvalidPuzzle, Puzzle
+from ..puzzle import Puzzle
 from . import Format, Packed, Parsed
 from .text import (
     Lines,
     black_clues,
+    first_fit,
     fits,
-    follow,
     from_first_full,
     lengths,
     make,
@@ -32,40 +32,29 @@ from .text import (
 )
 
 TITLE = "Jakub Wilk's .nin"
+MK = re.compile(r"^[ \t]*#+[ \t]*$", re.MULTILINE)
+"""The divider of another format with such a head."""
+
 START = re.compile(r"\s*([0-9]{1,6})[ \t]+([0-9]{1,6})[ \t]*\n[0-9 \t,?]*(\n|\Z)")
 
 
 def sniff(text: str) -> bool:
     found = START.match(text)
-    if found is None or "#" in text:
+    if found is None or ("#" in text and MK.search(text)):
         return False
     wanted = int(found[1]) + int(found[2])
     lines = text.count("\n", found.start(2)) - text.endswith("\n")
     if lines == wanted or len(text[found.end(2) :].split("\n")) >= wanted == _full(text[found.end(2) :]):
         return True
-    return lines > wanted and _goes_on(text)
+    return lines > wanted and first_fit(text, parse, 2)
 
 
-def _goes_on(text: str) -> bool:
-    """Whether a puzzle whose sums fit is followed by another, or by a copy of its clues."""
-    lines = numbered(text)
-    try:
-        puzzle, end = _read(lines, next_full(lines, 0, divided=False), "")
-    except InvalidPuzzle:
-        return False
-    return fits(puzzle.rows, puzzle.columns) and (end == len(lines) or follow(text, 1, clues_of_head))
+def begins(text: str) -> bool:
+    return START.match(text) is not None and first_fit(text, parse)
 
 
 def _full(text: str) -> int:
     return sum(not line.isspace() for line in text.split("\n") if line)
-
-
-def clues_of_head(lines: list[str]) -> int:
-    """Lines of clues behind a head `W H`; 0: the line is none."""
-    words = lines[0].split()
-    if len(words) != 2 or not all(word.isascii() and word.isdigit() and len(word) < 7 for word in words):
-        return 0
-    return sum(map(int, words)) if int(words[0]) and int(words[1]) else 0
 
 
 def parse(text: str, source: str) -> Parsed:
@@ -120,4 +109,5 @@ FORMAT = Format(
     blots=True,
     first="0123456789",
     rivals=("nono", "dataset"),
+    begins=begins,
 )

@@ -14,13 +14,11 @@ from functools import partial
 from ..puzzle import Clue, Puzzle
 from . import Format, Parsed
 from .blocks import written
-from .nin import clues_of_head
 from .text import (
     Lines,
     black_clues,
-    first_fits,
+    first_fit,
     fits,
-    follow,
     from_first_full,
     make,
     next_clues,
@@ -50,7 +48,11 @@ def sniff(text: str) -> bool:
         sum(not line.isspace() for line in lines if line) == wanted or wanted <= len(lines) <= wanted + 1
     ):
         return True
-    return len(lines) > wanted and follow(text, 1, clues_of_head) and first_fits(text, _read)
+    return len(lines) > wanted and first_fit(text, parse, 2)
+
+
+def begins(text: str) -> bool:
+    return START.match(text) is not None and first_fit(text, parse)
 
 
 def parse(text: str, source: str) -> Parsed:
@@ -123,4 +125,5 @@ FORMAT = Format(
     write,
     blots=True,
     first="0123456789",
+    begins=begins,
 )

@@ -1,4 +1,5 @@
-"""`.pzl`, the format of Izaron's Nonograms: numbers between white space, line ends mean nothing. One puzzle.
+"""`.pzl`, the format of Izaron's Nonograms: numbers between white space, line ends mean nothing. Puzzles may
+follow one another; only one is written.
 
 Colour: n, n shades `#rrggbb`, then `H W`, then for each row and column the number of its blocks and for each block
 `length R G B`. Black-white: `H W`, then the number of blocks and their lengths. The background is white; white may be
@@ -9,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
 from .shades import title_of
-from .text import Words, lengths, make, only_one, shown, sizes, stem, wrong
+from .text import Words, balanced, first_fit, labelled, lengths, make, only_one, shown, sizes, stem, wrong
 
 TITLE = "Izaron's .pzl"
 START = re.compile(r"\s*[0-9]{1,5}\s+#[0-9a-fA-F]{6}\b")
@@ -30,18 +32,43 @@ def sniff(text: str) -> bool:
     blocks = 0
     for line in LINE.finditer(text, found.end()):
         words = line[0].split()
-        if words and not (words[0].isascii() and words[0].isdigit() and int(words[0][:6]) == len(words) - 1):
-            return False
-        blocks += max(len(words) - 1, 0)
+        if not words:
+            continue
+        if not (words[0].isascii() and words[0].isdigit() and int(words[0][:6]) == len(words) - 1):
+            return first_fit(text, parse, 2)
+        blocks += len(words) - 1
     return blocks > 0
+
+
+def begins(text: str) -> bool:
+    return LONGEST_HEADER.match(text) is not None and first_fit(text, parse)
 
 
 def parse(text: str, source: str) -> Parsed:
     words = Words(text, source)
+    index = 0
+    while not index or words.goes_on():
+        index += 1
+        name = labelled(source, "", index, False)
+        try:
+            puzzle = _puzzle(words, source, name, index)
+        except InvalidPuzzle as error:
+            yield InvalidPuzzle(str(error), name=stem(source) if index == 1 else name, index=index)
+            return
+        more = words.goes_on()
+        if (more or index > 1) and not balanced(puzzle.rows, puzzle.columns):
+            hope = f"the end after {puzzle.height} row and {puzzle.width} column clues, whose sums differ"
+            rest = words.text[words.at :].split("\n", 1)[0]
+            yield InvalidPuzzle(str(wrong(source, words.line, hope, rest)), name=name, index=index)
+            return
+        yield puzzle if more or index > 1 else replace(puzzle, name=stem(source))
+
+
+def _puzzle(words: Words, source: str, name: str, index: int) -> Puzzle:
     first = words.number("the number of colours or the height")
     palette = [BLACK_AND_WHITE[0]]
     places: dict[int, int] = {}
-    if START.match(text):
+    if START.match(words.text, words.at):
         for _ in range(first):
             word = words.next(f"{first} colours such as `#ff0000`")
             if not re.fullmatch(r"#[0-9a-fA-F]{6}", word):
@@ -73,13 +100,9 @@ def parse(text: str, source: str) -> Parsed:
         if any(not 0 < block.length <= 200_000 for block in clue):
             raise wrong(source, words.line, f"block lengths of {side} from 1", " ".join(str(b.length) for b in clue))
         clues.append(tuple(clue))
-    rest = next(words.words, None)
-    if rest is not None:
-        words.at = rest.start()
-        raise wrong(source, words.line, f"the end after {first} row and {width} column clues", rest[0])
     inks = [Colour(c.name, letter(i, len(palette)), c.rgb) for i, c in enumerate(palette)]
     whole = BLACK_AND_WHITE if len(palette) == 1 or inks[1:] == [BLACK_AND_WHITE[1]] else (palette[0], *inks[1:])
-    yield make(clues[:first], clues[first:], source, palette=whole, name=stem(source))
+    return make(clues[:first], clues[first:], source, palette=whole, name=name, index=index)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:
@@ -117,4 +140,5 @@ FORMAT = Format(
     colours=True,
     first="0123456789",
     rivals=("nin",),
+    begins=begins,
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import are_blocks, pairs_of_blocks, parse_blocks, written
+from .blocks import are_blocks, begins, pairs_of_blocks, parse_blocks, written
 from .text import Lines, only_black, only_one, wrong
 
 TITLE = "syro's text"
@@ -49,4 +50,6 @@ FORMAT = Format(
     parse,
     write,
     first="#0123456789?",
+    rivals=("nin", "nono", "cwd"),
+    begins=partial(begins, opened=_open),
 )

@@ -32,6 +32,7 @@ BARE = re.compile(r"[1-9][0-9]*(?:\t+[1-9][0-9]*)*(?:\n+[1-9][0-9]*(?:\t+[1-9][0
 BLANKS = re.compile(r"\n[ \t]*+\n[ \t]*+\n[ \t\n]*+(?:\$|\Z)")
 """Two blank lines at the end of a puzzle."""
 
+UNREAD = "-\n"
 PICTURE = re.compile(r"\$[^\n]*\n[01](?:\t[01])+\n[01]\t")
 
 
@@ -113,11 +114,21 @@ def _split(lines: Lines, source: str, place: int) -> tuple[list[Clue], int, str]
 
 def _no_more(lines: Lines, clues: list[Clue], source: str) -> None:
     """Errors: InvalidPuzzle where a blank line parts a whole puzzle that fits from what follows it."""
-    for n in range(2, len(lines), 2):
-        if not lines[n][1] and _fits(clues[:n], n // 2):
-            more = next((line for line in lines[n:] if line[1]), None)
-            if more:
-                raise wrong(source, more[0], f"the end after {n // 2} column and {n // 2} row clues", more[1])
+    last = len(lines)
+    while last and not lines[last - 1][1]:
+        last -= 1
+    n = next((n for n in _squares(clues) if n < last and not lines[n][1]), 0)
+    if n:
+        place, text = next(line for line in lines[n:] if line[1])
+        raise wrong(source, place, f"the end after {n // 2} column and {n // 2} row clues", text)
+
+
+def _squares(clues: list[Clue]) -> list[int]:
+    """The numbers n such that the first n clues fit as a square."""
+    sizes = [sum(block.length for block in clue) for clue in clues]
+    sums = [0, *accumulate(sizes)]
+    room = [0, *accumulate((size + max(len(c) - 1, 0) for size, c in zip(sizes, clues, strict=True)), max)]
+    return [n for n in range(2, len(clues) + 1, 2) if 2 * sums[n // 2] == sums[n] and room[n] <= n // 2]
 
 
 def _fits(clues: list[Clue], n_columns: int) -> bool:
@@ -131,7 +142,7 @@ def _fits(clues: list[Clue], n_columns: int) -> bool:
 def pack(texts: Sequence[str]) -> Packed:
     from ..kernels import parse as kernels
 
-    texts = ["" if BLANKS.search(text) else text for text in texts]  # for `parse`, which tells what is in doubt
+    texts = [UNREAD if BLANKS.search(text) else text for text in texts]  # for `parse`, which tells what is in doubt
     owners, heights, widths, places, counts, blocks = kernels.read_texts(kernels.taai, texts)
     text = "".join(texts)
     labels = [text[a:b].strip() for a, b in places.tolist()]

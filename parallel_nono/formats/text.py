@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Grid, InvalidPuzzle, Palette, Puzzle, runs, shows
+from . import Parsed
 
 MAX_LINE = 200_000
 """Cells of a line, and so the longest block."""
@@ -137,6 +139,15 @@ class Words:
         self.at = found.start()
         return found[0]
 
+    def goes_on(self) -> bool:
+        """Whether another word is left; `at` is its place then, and it is the next one."""
+        found = next(self.words, None)
+        if found is None:
+            return False
+        self.at = found.start()
+        self.words = WORD.finditer(self.text, self.at)
+        return True
+
     def number(self, hope: str) -> int:
         word = self.next(hope)
         if word.isascii() and word.isdigit() and len(word) < 7:
@@ -225,40 +236,13 @@ def one_by_one(lines: Lines, source: str, read: One) -> Iterator[Puzzle | Invali
         yield puzzle if alone else replace(puzzle, name=labelled(source, "", index, False), index=index)
 
 
-def first_fits(text: str, read: Callable[[Lines, int, str], tuple[Puzzle, int]]) -> bool:
-    """Whether sums and lengths of the first puzzle of a text fit, as `read` (lines, beginning, source) reads it."""
-    lines = numbered(text)
+def first_fit(text: str, parse: Callable[[str, str], Parsed], n: int = 1) -> bool:
+    """Whether a text begins with `n` puzzles whose sums and lengths fit, whatever follows them."""
     try:
-        puzzle, _ = read(lines, next_full(lines, 0, divided=False), "")
+        found = list(islice(parse(text, ""), n))
     except InvalidPuzzle:
         return False
-    return fits(puzzle.rows, puzzle.columns)
-
-
-def follow(text: str, n_head: int, wanted: Callable[[list[str]], int]) -> bool:
-    """Whether a text is puzzles one after another: of each a head, then lines of clues, each with something in it.
-
-    n_head  lines of the head.
-    wanted  the words of the head -> lines of clues; 0: that is no head.
-    The first must be whole. What follows the last may be anything but another line of clues.
-    """
-    lines = [(0, line.strip()) for line in text.split("\n")]
-    at = next_full(lines, 0, divided=False)
-    n_whole = 0
-    while at < len(lines):
-        n_lines = wanted([line for _, line in lines[at : at + n_head]])
-        if not n_lines:
-            return bool(n_whole) and not CLUES.match(lines[at][1])
-        for _ in range(n_head + n_lines):
-            at = next_full(lines, at, divided=False)
-            if at == len(lines):
-                return n_whole > 0
-            if not CLUES.match(lines[at][1]):
-                return n_whole > 0
-            at += 1
-        n_whole += 1
-        at = next_full(lines, at)
-    return n_whole > 0
+    return len(found) == n and all(isinstance(item, Puzzle) and fits(item.rows, item.columns) for item in found)
 
 
 def two_sizes(line: tuple[int, str], source: str, hope: str) -> tuple[int, int]:
@@ -391,19 +375,25 @@ def run_lengths(cells: str) -> list[int]:
 
 
 def fits(rows: Sequence[Clue], columns: Sequence[Clue]) -> bool:
-    """False where sums or lengths show that black clues can't be the rows and the columns of one puzzle."""
-    blots = False
-    sums = []
+    """False where sums or lengths show that clues can't be the rows and the columns of one puzzle."""
     for clues, room in ((rows, len(columns)), (columns, len(rows))):
-        total = 0
         for clue in clues:
-            least = sum(max(block.length, 1) for block in clue)
-            blots = blots or any(block.is_blot for block in clue)
-            if least + len(clue) - 1 > room:
+            gaps = sum(one.colour == next_.colour for one, next_ in pairwise(clue))
+            if sum(max(block.length, 1) for block in clue) + gaps > room:
                 return False
-            total += least
-        sums.append(total)
-    return blots or sums[0] == sums[1]
+    return balanced(rows, columns)
+
+
+def balanced(rows: Sequence[Clue], columns: Sequence[Clue]) -> bool:
+    """False where rows and columns don't have as many cells of each colour."""
+    sums: list[defaultdict[int, int]] = [defaultdict(int), defaultdict(int)]
+    for cells, side in zip(sums, (rows, columns), strict=True):
+        for clue in side:
+            for length, colour in clue:
+                if length == BLOT:
+                    return True
+                cells[colour] += length
+    return sums[0] == sums[1]
 
 
 def clues_of_goal(goal: Grid) -> tuple[tuple[Clue, ...], tuple[Clue, ...]]:
