@@ -69,6 +69,14 @@ cell_rows = st.integers(1, 3).flatmap(
 word_lists = st.lists(st.text("abcde", min_size=2, max_size=3), min_size=1, max_size=60, unique=True)
 
 
+def test_lists_under_names_that_are_not_known_are_told() -> None:
+    text = json.dumps({"grid": [[1, 2], [0, 1]], "givens": {"1": "a"}, "year": 1999})
+    (puzzle,) = parsed(text.encode(), "x.json")
+    assert isinstance(puzzle, Crossword)
+    assert puzzle.warning == "`givens` is not read: left aside"
+    assert puzzle.metadata == {"year": "1999"}
+
+
 @settings(max_examples=300)
 @given(cell_rows, word_lists, st.dictionaries(st.integers(1, 4), st.sampled_from("abcde"), max_size=1))
 def test_every_order_finds_the_answers_of_plain_enumeration(

@@ -285,6 +285,23 @@ def test_padded_clues_and_pictures_in_json_are_the_puzzle_or_told(puzzle: Puzzle
         assert found.digest == puzzle.digest
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "wanted", "told"),
+    [
+        ("|1,1|0,1|1,1", "|1,1|0,1|1,1", [[1, 0, 1], [0, 1, 0], [1, 0, 1]], "could also be runs"),
+        ("|1,1|0,1", "|0,1|1,1", [[1, 1], [0, 1]], AS_RUNS),
+        ("|1,0,1|1,1,1", "|1,1|0,1|1,1", [[1, 0, 1], [1, 1, 1]], AS_RUNS),
+        ("|1,1,-1|-1,-1,-1", "|1,-1|1,-1|-1,-1", [[1, 1, 0], [0, 0, 0]], ""),
+    ],
+)
+def test_zeros_in_tables_of_minizinc_are_padding_or_runs(
+    rows: str, columns: str, wanted: list[list[int]], told: str
+) -> None:
+    puzzle = only("dzn", f"rows = [{rows}|];\ncols = [{columns}|];\n")
+    assert puzzle.digest == Puzzle.of_grid(wanted).digest
+    assert (told in puzzle.warnings[0]) if told else not puzzle.warnings
+
+
 def _could_be_padded(sides: list[list[list[int]]]) -> bool:
     return not all(n < 2 for side in sides for line in side for n in line) or not any(
         0 in line and any(line) for side in sides for line in side

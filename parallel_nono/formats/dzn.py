@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from ..puzzle import Block, Clue, InvalidPuzzle, Puzzle
 from . import Format, Parsed
 from .text import black_clue, labelled, make, number, only_black, only_one, run_lengths, wrong
+from .zeros import AS_RUNS, zeros_read
 
 TITLE = "MiniZinc data"
 NAME = re.compile(r"^[ \t]*+(rows|cols|(?:row|col)_rule_len|(?:row|col)_rules|\w++)[ \t]*+=(?!=)", re.MULTILINE)
@@ -70,8 +71,12 @@ def _puzzle(values: Values, source: str, title: str, index: int) -> Puzzle:
             raise wrong(source, place, f"{wanted} lines in `{name}`", f"{len(table)}")
         tables.append((place, table))
     as_runs = as_runs and all(word in RUNS for _, table in tables for line in table for word in line)
+    doubt = ""
+    if as_runs and not any("-1" in line for _, table in tables for line in table):
+        _, doubt = zeros_read([[list(map(int, line)) for line in table] for _, table in tables])
+        as_runs = doubt == AS_RUNS
     rows, columns = ([_clue(line, as_runs, source, place) for line in table] for place, table in tables)
-    return make(rows, columns, source, name=title, index=index)
+    return make(rows, columns, source, name=title, index=index, warnings=[doubt] if doubt else [])
 
 
 def _one(values: Values, name: str, source: str, place: int) -> int | None:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from ...formats.containers import ZIP_MAGIC
 from ...formats.decode import decode
-from ...formats.text import CONTROL, labelled, wrong
+from ...formats.text import CONTROL, labelled, shown, wrong
 from ...puzzle import InvalidPuzzle
 from .. import FACTS, facts_of
 from .search import Cells
@@ -286,9 +286,17 @@ def _json(text: str, source: str, warning: str) -> Parsed:
             name = title if isinstance(title, str) and title.strip() else labelled(source, "", index, len(items) == 1)
             rows, given = _ipuz(item, place) if "puzzle" in item else _plain_json(item, place)
             facts = {key: str(value) for key, value in item.items() if key not in OWN and isinstance(value, str | int)}
-            yield made(rows, given, place, name=name, index=index, metadata=facts, warning=warning)
+            told = "" if "puzzle" in item else _left_aside(item)
+            warnings = "; ".join(filter(None, (warning, told)))
+            yield made(rows, given, place, name=name, index=index, metadata=facts, warning=warnings)
         except InvalidPuzzle as error:
             yield InvalidPuzzle(str(error), name=name or labelled(source, "", index, len(items) == 1), index=index)
+
+
+def _left_aside(item: dict[str, Any]) -> str:
+    """A warning for lists and objects under names that nobody reads."""
+    unread = [key for key, value in item.items() if key not in OWN and isinstance(value, list | dict)]
+    return "; ".join(f"{shown(key)} is not read: left aside" for key in unread)
 
 
 def _objects(text: str, source: str) -> list[Any]:
