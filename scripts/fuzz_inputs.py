@@ -1,12 +1,14 @@
-"""Feed the readers files as they happen to people, in every format: several put together, with anything between.
+"""Feed the readers files as they happen to people, in every format: several put together, with anything between; one
+name misspelt; blanks, tabs and line ends added.
 
     python scripts/fuzz_inputs.py                          two minutes, all formats
     python scripts/fuzz_inputs.py --minutes 60 --seed 7 --format non --format xpm
     python scripts/fuzz_inputs.py --kind joined            one kind of input only
 
-Every input must give all the puzzles that were put into it, or a message that names a place of the rest; read by force,
-by its name and by its content, at once, compiled and piece by piece. The first input that does not is written to
-`fuzz-failure.bin`, and the exit code is 1. Mutated files and random bytes: see fuzz_formats.py.
+Every input must give all the puzzles that were put into it, or a message that names a place of the rest, or the name
+that is misspelt; read by force, by its name and by its content, joined files compiled and piece by piece too. The first
+input that does not is written to `fuzz-failure.bin`, and the exit code is 1. Mutated files and random bytes: see
+fuzz_formats.py.
 """
 
 from __future__ import annotations
@@ -23,10 +25,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from joined import check_random_joined
+from renamed import check_random_misspelt, check_random_padded
 
 from parallel_nono.formats import FORMATS, Format
 
-KINDS: dict[str, Callable[[random.Random, Format], bytes]] = {"joined": check_random_joined}
+KINDS: dict[str, Callable[[random.Random, Format], bytes]] = {
+    "joined": check_random_joined,
+    "misspelt": check_random_misspelt,
+    "padded": check_random_padded,
+}
 """Each makes an input of a format, reads it and returns it. Errors: AssertionError, the input as its second part."""
 
 
