@@ -37,6 +37,7 @@ from parallel_nono.engine.work import Work
 from parallel_nono.engine.worth import WhenWorthIt, with_lines
 from parallel_nono.generate import generate, generate_huge
 from parallel_nono.kernels import lanes as kernels
+from parallel_nono.kernels.board import OPEN
 from parallel_nono.kinds import kind
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import clues_of, set_of
@@ -582,3 +583,33 @@ def wait_for(condition: Callable[[], bool], seconds: float) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_workers_without_a_puzzle_sleep_until_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    from parallel_nono.engine import team as team_module
+
+    naps = []
+
+    class Clock:
+        monotonic = staticmethod(time.monotonic)
+
+        @staticmethod
+        def sleep(seconds: float) -> None:
+            naps.append(seconds)
+            time.sleep(seconds)
+
+    monkeypatch.setattr(team_module, "time", Clock)
+    lanes = Coordinator(team_module.Threads(2))
+    deadline = time.monotonic() + 30
+    while len(naps) < 2 * team_module.NAPS and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    before = len(naps)
+    time.sleep(0.5)
+    assert len(naps) == before
+    clues = clues_of(set_of([Puzzle.of_grid(((1, 1, 0), (1, 0, 0), (1, 1, 1)))]))
+    settled = lanes.settle(clues, 0, 64, Limits(seconds=60), np.zeros(1, np.int64))
+    assert settled.status == OPEN
+    assert settled.n_lines > 0
+    assert len(naps) > before
+    assert lanes.close(10.0)

@@ -193,7 +193,7 @@ def patiently(function: Callable[..., Any], *arguments: Any) -> Any:
     thread = Thread(target=call, daemon=True)
     thread.start()
     while thread.is_alive():
-        thread.join(0.1)
+        thread.join(0.1 if os.name == "nt" else None)  # elsewhere a signal ends the wait
     answer, error = outcome[0]
     if error is not None:
         raise error

@@ -119,7 +119,7 @@ class Threads:
                     if self._feed.finished:
                         return
                     self._share_out()
-                    self._feed.wait(TICK_S)
+                    self._feed.wait(SHARE_S / 2)
                     continue
                 self._held[number] = chunk
                 done = attempt(self._work, chunk, page, place)

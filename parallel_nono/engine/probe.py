@@ -7,6 +7,7 @@ environment. It prints one line: `open`, `locked` (another token, or none, is wa
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from typing import Any
@@ -35,4 +36,4 @@ def answer(address: str) -> str:
 
 
 if __name__ == "__main__":
-    print(answer(sys.argv[1]), flush=True)
+    os.write(1, answer(sys.argv[1]).encode() + b"\n")

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,13 +39,21 @@ NAP_S, LONG_NAP_S = 50e-6, 2e-3
 NAPS, WATCH_S = 400, 0.5
 """Short naps before a worker that has nothing to do sleeps longer; how often it asks if its driver lives."""
 
+REST_S = 0.05
+"""While there is no puzzle at all a worker in another process sleeps so long; a thread is woken."""
+
 
 def work(
-    directory: np.ndarray, number: int, arena_of: Callable[[int, int], Arena], is_alone: Callable[[], bool]
+    directory: np.ndarray,
+    number: int,
+    arena_of: Callable[[int, int], Arena],
+    is_alone: Callable[[], bool],
+    rest: Callable[[], object] = lambda: time.sleep(REST_S),
 ) -> int:
     """Serve the arenas in the directory until it says END or `is_alone`; the number of jobs done.
 
     arena_of  (number of a puzzle, its file) -> its arena. Errors: OSError, once the puzzle is done.
+    rest      waits while there is no puzzle, a while at least.
     """
     desks: dict[int, tuple[int, Desk]] = {}
     n_jobs = naps = 0
@@ -71,7 +79,11 @@ def work(
         n_jobs += done
         naps = 0 if done else naps + 1
         if naps:
-            time.sleep(NAP_S if naps < NAPS else LONG_NAP_S)
+            if naps > NAPS and not directory[FIRST::2].any():
+                desks.clear()
+                rest()
+            else:
+                time.sleep(NAP_S if naps < NAPS else LONG_NAP_S)
             if time.monotonic() - looked > WATCH_S:
                 looked = time.monotonic()
                 if is_alone():
@@ -120,20 +132,24 @@ class Threads:
         self.n_workers = n_workers
         self._directory = np.zeros(DIRECTORY, np.int64)
         self._arenas: dict[int, Arena] = {}
+        self._news = Event()
         self._threads = [Thread(target=self._work, args=(n,), daemon=True) for n in range(n_workers)]
         for thread in self._threads:
             thread.start()
 
     def _work(self, number: int) -> None:
-        work(self._directory, number, lambda puzzle, _: self._arenas[puzzle], lambda: False)
+        work(self._directory, number, lambda puzzle, _: self._arenas[puzzle], lambda: False, self._news.wait)
 
     def show(self, slot: int, puzzle: int, arena: Arena) -> None:
         self._arenas[puzzle] = arena
         _write(self._directory, slot, puzzle, -1)
+        self._news.set()
 
     def hide(self, slot: int, puzzle: int) -> None:
         _write(self._directory, slot, 0, -1)
         self._arenas.pop(puzzle, None)
+        if not self._arenas:
+            self._news.clear()
 
     def lost(self) -> list[int]:
         return []
@@ -149,6 +165,7 @@ class Threads:
 
     def close(self, seconds: float) -> bool:
         self._directory[END] = 1
+        self._news.set()
         deadline = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))

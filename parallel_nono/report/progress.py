@@ -33,6 +33,9 @@ LINE_S = 5.0
 RATE_S = 10.0
 """The rate shown is that of about so many last seconds."""
 
+DRAWN_S, STILL_S = 0.2, 1.0
+"""Seconds from one picture in the terminal to the next: while rows come, and while nothing but the clock moves."""
+
 MARK_S = 0.5
 FILE_S = 1.0
 LIVE_FILE = "live.json"
@@ -83,7 +86,9 @@ class Progress:
     def __init__(self, quiet: bool, told: Callable[[], list[Post]] | None = None, out: Path | None = None) -> None:
         self._quiet, self._told, self._out = quiet, told, out
         self._began = self._said = monotonic()
+        self._looked, self._n_looked = 0.0, -1
         self._written = 0.0
+        self._drawn, self._n_drawn = 0.0, -1
         self._live: Any = None
         self._rate = Rate()
         self._rates: dict[str, Rate] = {}
@@ -103,7 +108,7 @@ class Progress:
                 get_renderable=self._screen,
                 console=console,
                 transient=True,
-                refresh_per_second=5,
+                refresh_per_second=1 / STILL_S,
                 redirect_stdout=False,
             )
             self._live.start()
@@ -121,11 +126,15 @@ class Progress:
         self._summary, self._left = summary, left
         now = monotonic()
         self._rate.add(now, summary.n_rows)
-        if self._told:
+        if self._told and (summary.n_rows != self._n_looked or now - self._looked >= STILL_S):
+            self._looked, self._n_looked = now, summary.n_rows
             self._look(now)
             if self._out and now - self._written >= FILE_S:
                 self._written = now
                 self._write(self._out)
+        if self._live is not None and summary.n_rows != self._n_drawn and now - self._drawn >= DRAWN_S:
+            self._drawn, self._n_drawn = now, summary.n_rows
+            self._live.refresh()
         if not self._quiet and self._live is None and now - self._said >= LINE_S:
             self._said = now
             say(f"pnono: {self._line()}", *self._lines(), file=sys.stderr, flush=True)

@@ -126,6 +126,7 @@ class Prover:
             start_new_session=True,  # Ctrl-C is for us to hear
         )
         self.living.add(self)
+        self._scale: Any = None
         self.wire = Wire(SimpleQueue())
         threading.Thread(target=self.wire.read, args=(self._process.stdout,), daemon=True).start()
 
@@ -157,7 +158,9 @@ class Prover:
         import psutil
 
         try:
-            return float(psutil.Process(self._process.pid).memory_info().rss) / 2**20
+            if self._scale is None:
+                self._scale = psutil.Process(self._process.pid)
+            return float(self._scale.memory_info().rss) / 2**20
         except psutil.Error:
             return 0.0
 
