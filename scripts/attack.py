@@ -278,13 +278,18 @@ def remounted_read_only(folder: Path) -> str:
     script = """
 mkdir disk && mount -t tmpfs -o size=64m none disk || exit 99
 PNONO run set.sgt hard.non --seconds 20 --engine local --workers 2 --out disk/out -q & run=$!
-sleep 8; mount -o remount,ro disk || exit 98
+n=0
+until mount -o remount,ro disk 2>/dev/null; do
+    n=$((n + 1)); [ $n -lt 1000 ] || { kill $run; exit 98; }; sleep 0.01
+done
 wait $run; echo "first $?"
 mount -o remount,rw disk
 PNONO run set.sgt hard.non --seconds 2 --engine local --workers 2 --out disk/new -q; echo "second $?"
 ls disk/out/rows
 """
     done = in_mounts(folder, script)
+    if done.returncode == 98:
+        raise Skipped("the system does not make a disk read-only while a file on it is open for writing")
     assert done.returncode == 0, f"{done.returncode}: {done.stderr[-300:]}"
     assert "Traceback" not in done.stderr, done.stderr[-2000:]
     assert "first 74" in done.stdout, done.stdout + done.stderr[-300:]

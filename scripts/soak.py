@@ -71,6 +71,9 @@ BREAKS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 ORDERLY = {0, 69, *(128 + number for number in BREAKS)}
 """Exit codes of a run that is to be resumed. 69: the head or the raylet was killed."""
 
+ENDED = (0, 70)
+"""Exit codes of a run that came to its end; 70: with puzzles that are crashed."""
+
 VICTIMS = {"worker": "ray::Worker", "agent": "Agent", "raylet": "raylet/raylet", "gcs": "gcs_server"}
 
 
@@ -163,9 +166,9 @@ def one_round(seed: int, n: int, workers: int, folder: Path) -> dict[str, Any]:
     while True:
         driver = subprocess.Popen(command, cwd=folder, env=environment, preexec_fn=default_signals)
         done += torment(driver, rng, out, harm, last=breaks_left == 0)
-        if breaks_left == 0 and driver.returncode == 0:
+        if breaks_left == 0 and driver.returncode in ENDED:
             break
-        if driver.returncode not in ORDERLY | {-signal.SIGKILL}:
+        if driver.returncode not in ORDERLY | {-signal.SIGKILL, *ENDED}:
             raise SystemExit(f"seed {seed}: exit code {driver.returncode} after {dict(done)}; see {out}")
         breaks_left = max(0, breaks_left - 1)
         harm = harm[:1]  # so that it comes to an end

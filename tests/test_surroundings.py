@@ -113,8 +113,12 @@ def test_a_driver_finds_damage_before_its_workers_do(
 def test_settings_of_numba_that_we_cannot_work_with_are_ignored_and_said(name: str, value: str, hook: Path) -> None:
     out = pnono("run", "hook.non", "--out", "out", cwd=hook, **{name: value})
     assert pq.read_table(hook / "out/rows")["answer"].to_pylist() == ["##./#../###"]
-    assert f"{name}" in out.stderr
-    assert "ignored" in out.stderr
+    solved = pnono("solve", "hook.non", cwd=hook, **{name: value})
+    assert "Unique" in solved.stdout
+    for each in (out, solved):
+        (line,) = [line for line in each.stderr.splitlines() if name in line]
+        assert line.startswith(f"pnono: {name}")
+        assert line.endswith("ignored") or "is ignored: " in line
 
 
 @pytest.mark.parametrize("value", ["abc", "0", "-3", "²", "", "1e9"])
@@ -163,6 +167,44 @@ def test_a_link_in_the_place_of_the_cache_below_the_temporary_folder_is_not_foll
     assert not (tmp_path / "made").exists()
     assert cache._usable(tmp_path / "link", is_ours=False)  # a cache of one's own may be a link
     assert cache._usable(tmp_path / "new", is_ours=True)
+
+
+# Standard streams
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX descriptors")
+@pytest.mark.parametrize(
+    ("closed", "words", "code", "told"),
+    [
+        ((0,), ("solve", "-"), 3, "pnono: standard input: can't be read: "),
+        ((0,), ("run", "-", "--out", "out"), 3, "pnono: standard input: can't be read: "),
+        ((1,), ("solve", "hook.non"), 74, "pnono: standard output: can't be written: "),
+        ((1,), ("--version",), 74, "pnono: standard output: can't be written: "),
+        ((2,), ("run", "hook.non", "--out", "out"), 0, ""),
+        ((0, 1, 2), ("run", "hook.non", "--out", "out"), 74, ""),
+    ],
+)
+def test_closed_standard_streams_are_a_sentence_and_never_a_file(
+    closed: tuple[int, ...], words: tuple[str, ...], code: int, told: str, hook: Path
+) -> None:
+    def begin() -> None:
+        for number in closed:
+            os.close(number)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "parallel_nono", *words],
+        cwd=hook,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        preexec_fn=begin,
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith(told)
+    assert "Traceback" not in done.stderr
+    if "hook.non" in words and "run" in words:
+        assert pq.read_table(hook / "out/rows")["answer"].to_pylist() == ["##./#../###"]
 
 
 # Signals

@@ -195,8 +195,23 @@ def main(arguments: list[str] | None = None) -> None:
         code = Code.USAGE
     except KeyboardInterrupt:  # before the command began
         code = Code.INTERRUPTED
-    _leave_abandoned(code or 0)
-    sys.exit(code or 0)
+    code = _flushed(code or 0)
+    _leave_abandoned(code)
+    sys.exit(code)
+
+
+def _flushed(code: int) -> int:
+    """The exit code, once what was printed last is out; else another one."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        return code or Code.PIPE
+    except OSError as error:
+        what, message = _of_os(error)
+        _say(message)
+        return code or what
+    return code
 
 
 def _leave_abandoned(code: int) -> None:

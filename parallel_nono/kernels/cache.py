@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import io
 import os
+import re
 import shutil
 import stat
 import sys
@@ -227,21 +228,27 @@ def _mend_settings() -> None:
         _tell(f"NUMBA_DISABLE_JIT={without} is ignored: the solver is nothing without compilation")
 
 
+if "numba" not in sys.modules:  # some kernel imports it, but imports us first
+    _mend_settings()
+    # It shows a whole traceback for each value that it can't read; `numba` below says so in a line.
+    warnings.filterwarnings("ignore", "Environment variable 'NUMBA_", RuntimeWarning)
+
+
 @cache
 def numba() -> Any:
     """Numba, told where to keep code. Imported with the first kernel: a driver whose workers solve needs none.
 
     Errors: RuntimeError if this process imported Numba before and told it not to compile.
     """
-    if "numba" not in sys.modules:
-        _mend_settings()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        import numba
+    import numba
 
-        for each in caught:
-            if issubclass(each.category, RuntimeWarning) and "could not be parsed" in str(each.message):
-                _tell(f"{str(each.message).splitlines()[0].removesuffix('.')}: it is ignored")
+    if any(name.startswith("NUMBA_") for name in os.environ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            numba.config._env_reloader.update(force=True)
+        for name in re.findall(r"variable '(NUMBA_\w+)' is defined", "".join(str(each.message) for each in caught)):
+            _tell(f"{name}={os.environ.pop(name, '')}: Numba can't read that: it is ignored")
+        numba.config.reload_config()  # now, and not when the next kernel is compiled
     if numba.config.DISABLE_JIT:
         raise RuntimeError("NUMBA_DISABLE_JIT: expected it unset: the solver is nothing without compilation")
     if CACHE_FOLDER is not None:
