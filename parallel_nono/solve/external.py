@@ -292,11 +292,12 @@ def _watched(
     """Wait for a process and kill it if it must be: (ending, its resource usage, MiB)."""
     ends: SimpleQueue[tuple[int, int, Any]] = SimpleQueue()
     Thread(target=lambda: ends.put(os.wait4(process.pid, 0)), daemon=True).start()
-    ending, weight, weighed = "exited", 0.0, 0.0
+    ending, weight, weighed, began = "exited", 0.0, 0.0, perf_counter()
     while True:
         now = perf_counter()
+        tick = min(max((now - began) / 10, TICK_S), WATCH_S)  # what has taken long is looked at less often
         try:
-            _, status, usage = ends.get(timeout=max(0.0, min(TICK_S, deadline - now)))
+            _, status, usage = ends.get(timeout=max(0.0, min(tick, deadline - now)))
             break
         except Empty:
             now = perf_counter()
