@@ -6,6 +6,7 @@ Colours are indices into the palette; 0 is the background, so black and white is
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,16 @@ Grid = tuple[tuple[int, ...], ...]
 """Colour indices, row by row."""
 
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def sound(text: str) -> str:
+    """`text` with each lone surrogate, which no file and no terminal takes, as `\\ud800`."""
+    if text.isascii() or not SURROGATE.search(text):
+        return text
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 class InvalidPuzzle(ValueError):
     """The text can't be turned into a puzzle. The message says where, what was expected, what was found.
 
@@ -23,8 +34,8 @@ class InvalidPuzzle(ValueError):
     """
 
     def __init__(self, message: str, *, name: str = "", index: int = 0) -> None:
-        super().__init__(message)
-        self.name = name
+        super().__init__(sound(message))
+        self.name = sound(name)
         self.index = index
 
 
@@ -105,6 +116,7 @@ class Puzzle:
     warnings: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
+        self._make_sound()
         if not self.rows or not self.columns:
             raise InvalidPuzzle(f"expected at least one row and one column, found {self.height} and {self.width}")
         inks = len(self.palette) - 1
@@ -119,6 +131,28 @@ class Puzzle:
             len(self.goal) != self.height or any(len(row) != self.width for row in self.goal)
         ):
             raise InvalidPuzzle(f"expected a goal of {self.height} rows of {self.width} cells, found another size")
+
+    def _make_sound(self) -> None:
+        """Texts as files and terminals take them: a title may come out of an escape that is half a character."""
+        colours = () if self.palette is BLACK_AND_WHITE else self.palette
+        told = "".join(
+            [self.name, self.source, *(text for pair in self.metadata for text in pair), *self.warnings]
+            + [text for colour in colours for text in colour[:2]]
+        )
+        if told.isascii() or not SURROGATE.search(told):
+            return
+        changed = {
+            "name": sound(self.name),
+            "source": sound(self.source),
+            "metadata": tuple((sound(key), sound(value)) for key, value in self.metadata),
+            "warnings": tuple(map(sound, self.warnings)),
+            "palette": tuple(
+                Colour(sound(name), letter(place, self.n_colours) if SURROGATE.search(char) else char, rgb)
+                for place, (name, char, rgb) in enumerate(self.palette)
+            ),
+        }
+        for field_name, value in changed.items():
+            object.__setattr__(self, field_name, value)
 
     @property
     def height(self) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import gc
-import io
 import os
 import sys
 from importlib.abc import MetaPathFinder
@@ -21,27 +19,15 @@ class _NoPandas(MetaPathFinder):
         return None
 
 
-class _ClosedInput(io.RawIOBase):
-    """Stands for a standard input that was closed by whoever started us."""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, _: Any) -> int:
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard input")
-
-
 def _open_standard_streams() -> None:
     """Where whoever started us closed a standard descriptor, the next file opened would get its number, and with it
-    what is meant for a terminal; and Python has None for a stream. Closed ones lead nowhere: reading standard input and
-    writing standard output are errors, and what is said on standard error is lost."""
+    what is meant for a terminal; and Python has None for a stream. Closed ones lead nowhere: writing standard output is
+    an error, and what is said on standard error is lost. Who reads standard input finds None, and says so."""
     for number, how in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, how)  # the lowest number that is free: this one
-    if sys.stdin is None:
-        sys.stdin = io.TextIOWrapper(io.BufferedReader(_ClosedInput()))
     if sys.stdout is None:
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - for as long as we live
     if sys.stderr is None:

@@ -622,7 +622,7 @@ def test_a_wrong_command_line_is_one_line_on_stderr(arguments: tuple[str, ...], 
 @pytest.mark.parametrize("command", ["solve", "check"])
 def test_a_file_that_is_not_there_is_named(command: str) -> None:
     ended = pnono(command, "no/such/file.non")
-    assert ended.code == Code.INVALID
+    assert ended.code == Code.USAGE
     assert "no/such/file.non: " in ended.err
 
 

@@ -299,7 +299,7 @@ def test_lint_goes_on_after_what_it_cannot_read(folder: Path) -> None:
     ended = pnono("lint", folder, "--format", "csv")
     assert ended.code == Code.INVALID
     assert [row["code"] for row in csv.DictReader(io.StringIO(ended.out))][:2] == ["unread", "multiple"]
-    assert pnono("lint", folder / "missing.non").code == Code.INVALID
+    assert pnono("lint", folder / "missing.non").code == Code.USAGE
 
 
 def test_lint_and_check_say_the_same(folder: Path) -> None:

@@ -176,8 +176,8 @@ def test_a_link_in_the_place_of_the_cache_below_the_temporary_folder_is_not_foll
 @pytest.mark.parametrize(
     ("closed", "words", "code", "told"),
     [
-        ((0,), ("solve", "-"), 3, "pnono: standard input: can't be read: "),
-        ((0,), ("run", "-", "--out", "out"), 3, "pnono: standard input: can't be read: "),
+        ((0,), ("solve", "-"), 3, "pnono: -: expected puzzles on standard input, found it closed"),
+        ((0,), ("run", "-", "--out", "out"), 3, ""),
         ((1,), ("solve", "hook.non"), 74, "pnono: standard output: can't be written: "),
         ((1,), ("--version",), 74, "pnono: standard output: can't be written: "),
         ((2,), ("run", "hook.non", "--out", "out"), 0, ""),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..pictures.door import say
-from .common import FormatName, Number, complain, puzzles
+from .common import FormatName, Number, complain, puzzles, standard_input
 from .exits import Code, Failure
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def _grid(answer: str, puzzle: Puzzle) -> Grid:
 
     place = "standard input" if answer == "-" else answer if "/" not in answer or Path(answer).is_file() else "answer"
     if answer == "-":
-        text = sys.stdin.read()
+        text = standard_input().read()
     elif Path(answer).is_file():
         text = Path(answer).read_text(encoding="utf-8", errors="replace")
     elif set(answer) <= {"/", *(letter(colour, puzzle.n_colours) for colour in range(puzzle.n_colours))}:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +19,7 @@ from .common import (
     counted,
     puzzles,
     say_if_compiling,
+    standard_input,
     width,
 )
 from .exits import Code, Failure, writing
@@ -176,7 +176,7 @@ def _output(formula: Formula, name: str) -> SolverOutput:
     from ..solve.dimacs import read_output
 
     if name == STDIN:
-        return read_output(sys.stdin, _place(name), formula.n_variables)
+        return read_output(standard_input(), _place(name), formula.n_variables)
     with open(name, encoding="utf-8", errors="replace") as file:
         return read_output(file, name, formula.n_variables)
 

@@ -17,6 +17,7 @@ from .exits import Code, Failure
 if TYPE_CHECKING:
     from ..attempt import Plan
     from ..formats import Format
+    from ..formats.containers import Claims, Skipped, Source
     from ..kinds import Kind
     from ..puzzle import InvalidPuzzle, Puzzle
 
@@ -117,14 +118,89 @@ def known_format(name: str, option: str) -> Format:
         raise Failure(Code.USAGE, f"{option}: {error}") from error
 
 
-def puzzles(source: str, format_name: str = "", number: int = 0) -> Iterator[Puzzle | InvalidPuzzle]:
-    """The puzzles of a file, a folder, an archive or `-`, broken ones in their places; only the `number`th if not 0."""
-    from ..formats.files import read
+def check_paths(paths: Sequence[str], claims: Claims | None = None, nouns: str = "puzzles") -> None:
+    """What is checked of PATHS before anything is begun or written: that each leads somewhere, and all to something.
+
+    Errors  Failure (USAGE) for a path or a pattern that leads to nothing, and for a folder without puzzles; for paths
+            that are all pipes, sockets or devices, which are never read.
+    """
+    import glob
+
+    from ..formats.containers import OPEN_FILES, nothing_at, readable, sources
+    from ..formats.remote import is_remote
+
+    kept = False
+    passed: list[Skipped] = []
+    for path in paths:
+        name = readable(path)
+        if path == "-" or is_remote(path) or OPEN_FILES.fullmatch(path) or os.path.isfile(path):
+            kept = True
+        elif os.path.isdir(path):
+            met: list[Skipped] = []
+            if next(sources([path], met.append, claims), None) is None:
+                found = f"none in {counted(len(met), 'file')}" if met else "an empty folder"
+                raise Failure(Code.USAGE, f"{name}: expected a folder with {nouns}, found {found}")
+            kept = True
+        elif os.path.exists(path):
+            next(sources([path], passed.append, claims), None)
+        elif "://" in path:
+            kept = True
+        elif not glob.has_magic(path):
+            raise Failure(Code.USAGE, f"{name}: expected a file or a folder, found {nothing_at(path)}")
+        elif next(sources([path], passed.append, claims), None) is not None:
+            if not glob.glob(path, recursive=True):
+                raise Failure(Code.USAGE, f"{name}: expected files that fit this pattern, found none")
+            kept = True
+    if not kept:
+        found = "; ".join(name.told for name in passed[:3]) or "nothing"
+        raise Failure(Code.USAGE, f"expected a file or a folder with {nouns}, found {found}")
+
+
+def files(paths: Sequence[str]) -> Iterator[Source]:
+    """The files under PATHS, those that are passed by for what they are named. Errors: Failure as `check_paths`."""
+    from ..formats import packing
+    from ..formats.containers import sources
+
+    check_paths(paths)
+    packing.Share.told = say_reading
+    yield from sources(paths, say_skipped)
+
+
+def say_skipped(name: Skipped) -> None:
+    """One line for a file that is passed by for what it is, none for one that just holds no puzzles."""
+    if name.why:
+        complain(f"{name}: skipped: {name.why}")
+
+
+def say_reading(name: str, n_bytes: int, seconds: float) -> None:
+    """One line for a file that takes long to read."""
+    complain(f"reading {name}: {n_bytes >> 20:,} MiB in {seconds:.0f} s")
+
+
+def puzzles(
+    source: str, format_name: str = "", number: int = 0, seconds: float | None = None
+) -> Iterator[Puzzle | InvalidPuzzle]:
+    """The puzzles of a file, a folder, an archive or `-`, broken ones in their places; only the `number`th if not 0.
+
+    seconds  that a puzzle may take, of which reading has its share; None: as usual.
+    Errors   Failure, at once, if there is nothing to read; later for a number that there isn't.
+    """
+    from ..formats import packing
 
     if format_name:
         known_format(format_name, "--format")
+    check_paths([source])
+    if seconds is not None:
+        packing.Share.of(seconds)
+    packing.Share.told = say_reading
+    return _puzzles(source, format_name, number)
+
+
+def _puzzles(source: str, format_name: str, number: int) -> Iterator[Puzzle | InvalidPuzzle]:
+    from ..formats.files import read
+
     last = 0
-    for puzzle in read(source, format_name or None, errors="yield"):
+    for puzzle in read(source, format_name or None, errors="yield", skipped=say_skipped):
         last = puzzle.index
         if number in (0, last) or not last:  # 0: what can't be read at all
             yield puzzle
@@ -132,6 +208,13 @@ def puzzles(source: str, format_name: str = "", number: int = 0) -> Iterator[Puz
             return
     if number:
         raise Failure(Code.USAGE, f"{source}: expected a puzzle number from 1 to {last}, found {number}")
+
+
+def standard_input() -> Any:
+    """Errors: Failure if whoever started us has closed it."""
+    if sys.stdin is None:
+        raise Failure(Code.INVALID, "-: expected standard input, found it closed")
+    return sys.stdin
 
 
 def coloured(when: When) -> bool:

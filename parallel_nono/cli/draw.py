@@ -113,6 +113,7 @@ def draw(
     from ..pictures.lattice import Look
     from ..puzzle import InvalidPuzzle
 
+    found = puzzles(source, format_name, number, seconds)
     album = Album(out, to, Look(clues, lines), scale)
     if show is Show.AUTO:
         show = {Kind.GIF: Show.STEPS, Kind.PDF: Show.PUZZLE}.get(album.kind, Show.ANSWER)
@@ -126,7 +127,7 @@ def draw(
     limits = Limits(seconds, plan=parse_plan(plan))
     say_if_compiling()
     broken = False
-    for puzzle in puzzles(source, format_name, number):
+    for puzzle in found:
         try:
             if isinstance(puzzle, InvalidPuzzle):
                 raise puzzle
@@ -316,6 +317,7 @@ def draw_run(out: Path, paths: Sequence[str], limits: Limits) -> None:
     from functools import partial
 
     from ..engine.folder import Folder, OutputError
+    from ..formats.files import read
     from ..pictures.sheets import decided, sheet_of_texts
     from ..puzzle import InvalidPuzzle
 
@@ -328,7 +330,7 @@ def draw_run(out: Path, paths: Sequence[str], limits: Limits) -> None:
         with folder:
             album = Album.of_answers(os.path.join(out, "pictures", ""), partial(_keep_in, folder))
             for path in paths:
-                for puzzle in puzzles(path):
+                for puzzle in read(path, errors="yield"):
                     if isinstance(puzzle, InvalidPuzzle) or (puzzle.source, puzzle.index) not in answers:
                         continue
                     texts = answers[puzzle.source, puzzle.index]

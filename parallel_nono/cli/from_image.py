@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ..pictures.door import say, show
-from .common import Colours, When, coloured, complain, counted, patiently, say_if_compiling, width
+from .common import (
+    Colours,
+    When,
+    check_paths,
+    coloured,
+    complain,
+    counted,
+    patiently,
+    say_if_compiling,
+    say_reading,
+    say_skipped,
+    width,
+)
 from .convert import STDOUT, write
 from .draw import Album
 from .exits import Code, Failure, writing
@@ -20,9 +32,10 @@ from .solve import code_of, verdict
 
 if TYPE_CHECKING:
     from ..attempt import Limits, Result
+    from ..formats.containers import Source
     from ..pictures.repair import Repair
     from ..pictures.scan import Scan, Wish
-    from ..puzzle import Puzzle
+    from ..puzzle import InvalidPuzzle, Puzzle
 
 PACKED = ".parquet"
 MOST_NAMED = 20
@@ -110,6 +123,7 @@ def from_image(
     wish = Wish(columns, rows, size, colours, method.value, threshold, dither, _background(background), trim)
     file = sys.stderr if out == STDOUT else sys.stdout
     maker = _Maker(wish, aim, tries, apply, Limits(seconds), coloured(colour), file)
+    check_paths(images, _is_picture, "pictures")
     maker.album = Album.of_answers(picture) if picture else None
     say_if_compiling()
     puzzles = maker.puzzles(images)
@@ -149,21 +163,19 @@ def _pack(puzzles: Iterable[Puzzle], out: Path) -> None:
     say(f"{counted(n, 'puzzle')} in {out}")
 
 
-def _files(images: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """(name, bytes) of the pictures, those of a folder by name. Errors: Failure if there is none."""
+def _files(images: Sequence[str]) -> Iterator[Source]:
+    """The pictures, those of a folder or an archive by name; none of them is read yet."""
+    from ..formats import packing
+    from ..formats.containers import sources
+
+    packing.Share.told = say_reading
+    yield from sources(images, say_skipped, _is_picture)
+
+
+def _is_picture(name: str, head: Callable[[], bytes]) -> bool:
     from ..pictures.scan import ENDINGS
 
-    for image in images:
-        if image == STDOUT:
-            yield image, sys.stdin.buffer.read()
-        elif os.path.isdir(image):
-            found = sorted(path for path in Path(image).rglob("*") if path.suffix.lower() in ENDINGS)
-            if not found:
-                raise Failure(Code.INVALID, f"{image}: expected pictures ({' '.join(ENDINGS)}), found none")
-            for path in found:
-                yield str(path), path.read_bytes()
-        else:
-            yield image, Path(image).read_bytes()
+    return name.endswith(ENDINGS)
 
 
 class _Maker:
@@ -181,17 +193,23 @@ class _Maker:
         self.code = Code.FINE
 
     def puzzles(self, images: list[str]) -> Iterator[Puzzle]:
-        from ..pictures.scan import scan
+        from ..pictures.scan import scans
         from ..puzzle import InvalidPuzzle
 
         brief = len(images) > 1 or os.path.isdir(images[0])
-        for name, data in _files(images):
+        for source in _files(images):
             try:
-                made = scan(data, name, self.wish)
-                yield self.looked_at(made, brief)
+                for made in scans(source.load(), source.name, self.wish):
+                    if isinstance(made, InvalidPuzzle):
+                        self._refused(made)
+                    else:
+                        yield self.looked_at(made, brief or made.puzzle.index > 1)
             except InvalidPuzzle as error:
-                complain(error)
-                self.code = max(self.code, Code.INVALID)
+                self._refused(error)
+
+    def _refused(self, error: InvalidPuzzle) -> None:
+        complain(error)
+        self.code = max(self.code, Code.INVALID)
 
     def looked_at(self, made: Scan, brief: bool) -> Puzzle:
         """Solve a puzzle, say what became of it, propose changes; the puzzle, changed if that is wished."""

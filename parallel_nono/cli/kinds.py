@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..pictures.door import put, say, say_json
-from .common import complain, counted, patiently, say_if_compiling, settings
+from .common import complain, counted, patiently, say_if_compiling, say_skipped, settings
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _puzzles(work: Work, source: str) -> Iterator[pa.RecordBatch]:
     """Chunks of one puzzle."""
     from ..engine.inputs import Inputs
 
-    for piece in Inputs([source], work):
+    for piece in Inputs([source], work, told=say_skipped):
         chunk: pa.RecordBatch = work.kind.read([piece]) if isinstance(piece, tuple) else piece
         yield from (chunk.slice(place, 1) for place in range(chunk.num_rows))
 

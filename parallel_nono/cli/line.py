@@ -9,7 +9,7 @@ import typer
 
 from ..pictures.door import say
 from ..puzzle import BLOT, Block, Clue
-from .common import say_if_compiling
+from .common import say_if_compiling, standard_input
 from .exits import Code, Failure
 
 IMPOSSIBLE = "Impossible"
@@ -45,9 +45,7 @@ def line(
     Exit codes: 0 at least one layout fits; 1 impossible.
     """
     if cells == "-":
-        import sys
-
-        cells = sys.stdin.read().strip()
+        cells = standard_input().read().strip()
     blocks, coloured = _clue(clue)
     coloured = coloured or (not blocks and re.search(r"[a-wyz\[]", cells) is not None)
     n_colours, allowed = _cells(cells, coloured, max((block.colour for block in blocks), default=1))

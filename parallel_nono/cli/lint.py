@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..pictures.door import say, say_json
-from .common import counted, known_format, patiently, say_if_compiling
+from .common import counted, files, known_format, patiently, say_if_compiling
 from .exits import Code
 from .packs import sets
 
@@ -70,7 +70,6 @@ def lint(
     Exit codes: 0 no error; 1 an error; 3 a puzzle can't be read.
     """
     from ..attempt import Limits
-    from ..formats.containers import sources
     from ..lint import Grade, Lint
 
     if from_:
@@ -79,7 +78,7 @@ def lint(
     shown = list(Grade)[list(Grade).index(Grade(least.value)) :]
     write = _writer(output)
     linter, totals, n_puzzles, unread = Lint(Limits(seconds) if solving else None), Counter[str](), 0, False
-    for source in sources(paths):
+    for source in files(paths):
         for batch in sets(source, from_):
             for finding in patiently(lambda batch=batch: list(linter.look(batch))):
                 n_puzzles += 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..pictures.door import say
-from .common import FormatName, complain, counted, known_format, puzzles
+from .common import FormatName, check_paths, complain, counted, files, known_format, puzzles
 from .convert import format_to_write, is_folder, write, write_sets
 from .exits import Code, Failure, writing
 
@@ -48,13 +48,14 @@ def pack(
 
     if format_name:
         known_format(format_name, "--format")
-    files = shard_paths(out, shards)
-    for file in files:
+    check_paths(paths)
+    names = shard_paths(out, shards)
+    for file in names:
         _check_out(file, paths)
     errors: list[str] = []
     with writing(out):
         packed = write_packed(out, _batches(paths, format_name, errors), shards=shards)
-    where = out if shards == 1 else f"{shards} files, {files[0]} the first"
+    where = out if shards == 1 else f"{shards} files, {names[0]} the first"
     say(f"{counted(packed, 'puzzle')} in {where}" + (f", {len(errors):,} of them unreadable" if errors else ""))
     if errors:
         raise typer.Exit(Code.INVALID)
@@ -100,20 +101,16 @@ def unpack(
     Exit codes: 0 all written; 3 a puzzle was packed as unreadable, or the format can't carry it;
     74 OUT can't be written.
     """
-    from ..formats.containers import sources
-
     form = format_to_write(out, to)
     if form.write_sets is None or is_folder(out):
         write(puzzles(source), out, to)
     else:
-        write_sets((batch for found in sources([source]) for batch in sets(found, "")), out, form)
+        write_sets((batch for found in files([source]) for batch in sets(found, "")), out, form)
 
 
 def _batches(paths: list[str], format_name: str, errors: list[str]) -> Iterator[pa.RecordBatch]:
     """The sets of all paths with all columns; errors are named as they are met, and kept in `errors`."""
-    from ..formats.containers import sources
-
-    for source in sources(paths):
+    for source in files(paths):
         for batch in sets(source, format_name):
             for message in filter(None, batch.column("error").to_pylist()):
                 errors.append(message)

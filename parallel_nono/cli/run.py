@@ -28,6 +28,7 @@ from .common import (
     Order,
     OrderName,
     check_mode,
+    check_paths,
     complain,
     counted,
     known_kind,
@@ -164,6 +165,7 @@ def run(
     129 SIGHUP (the terminal went away); 130 Ctrl-C; 143 SIGTERM.
     """
     from ..attempt import Limits
+    from ..formats.containers import readable
 
     if resume and not (out or name):
         raise Failure(Code.USAGE, "--resume: expected --out DIR or --name NAME of the run to go on with")
@@ -176,9 +178,10 @@ def run(
         raise Failure(Code.USAGE, f"--mode lines: expected nonograms, found the kind {of_kind.name}")
     if pin or repeat > 1:
         mode = _for_timing(mode, workers if pin and not address else 0)
+    check_paths(paths, of_kind.claims)
     if pictures:
         _check_pictures(of_kind.name, paths, store_answers)
-    name = name or (out.name if out else _name(paths))
+    name = readable(name or (out.name if out else _name(paths)))
     out = out or Path("runs") / name
     stdout = sys.stdout  # as long as Ray is up, sys.stdout is a log file
     tried = contenders(solver or [], plan, of_kind, limits)
@@ -304,6 +307,8 @@ class Options:
 
     def of_rows(self) -> dict[str, Any]:
         """Those that decide the rows; a run is resumed with the same."""
+        from ..formats.containers import readable
+
         settings: dict[str, Any] = {"set": sorted(self.settings)} if self.settings else {}
         if self.contender and self.contender.definition:
             settings["solver"] = self.contender.definition
@@ -314,7 +319,7 @@ class Options:
         return {
             "kind": self.kind.name,
             **settings,
-            "inputs": self.paths,
+            "inputs": [readable(path) for path in self.paths],
             "seconds": self.limits.seconds,
             "answers": self.limits.answers,
             "count": self.limits.count,

@@ -24,6 +24,7 @@ from .common import (
     OrderName,
     When,
     check_mode,
+    check_paths,
     coloured,
     complain,
     counted,
@@ -130,6 +131,7 @@ def solve(
     check_mode(mode is SolveMode.LINES, device, order)
     limits = Limits(seconds, answers, count, racing(parse_plan(plan), workers), order=order.value, memory_mib=memory)
     of_kind = known_kind(kind, [source], option or [])
+    check_paths([source], of_kind.claims)
     if of_kind.name != "nonogram":
         if picture or format_name:
             raise Failure(Code.USAGE, f"--picture, --format: expected nonograms, found the kind {of_kind.name}")
@@ -139,7 +141,7 @@ def solve(
     say_if_compiling()
     lanes = _lanes(engine, device, workers) if mode is SolveMode.LINES else None
     code = Code.FINE
-    for place, puzzle in enumerate(puzzles(source, format_name, number)):
+    for place, puzzle in enumerate(puzzles(source, format_name, number, seconds)):
         if isinstance(puzzle, InvalidPuzzle):
             complain(puzzle)
             code = max(code, Code.INVALID)

@@ -73,7 +73,7 @@ def watch(
     from ..attempt import Limits
     from ..puzzle import InvalidPuzzle
 
-    puzzle = next(puzzles(source, format_name, number))
+    puzzle = next(puzzles(source, format_name, number, seconds))
     if isinstance(puzzle, InvalidPuzzle):
         complain(puzzle)
         raise typer.Exit(Code.INVALID)
@@ -95,7 +95,8 @@ def watch(
 
 def _is_interactive(source: str) -> bool:
     """Whether there is a screen to show it on, and keys to hear."""
-    return sys.stdout.isatty() and sys.stdin.isatty() and source != "-" and os.environ.get("TERM") != "dumb"
+    has_keys = sys.stdin is not None and sys.stdin.isatty()
+    return sys.stdout.isatty() and has_keys and source != "-" and os.environ.get("TERM") != "dumb"
 
 
 def _title(puzzle: Puzzle) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -11,7 +11,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from ..formats.containers import Source, Span
+from ..formats import packing
+from ..formats.containers import Skipped, Source, Span
 from ..formats.remote import is_remote
 from ..kinds import unread
 from .feed import Piece, weight_of
@@ -38,13 +39,20 @@ class Inputs:
     paths     files, folders, archives, globs, `-`.
     finished  puzzles that need not be tried again.
     shared    True: workers open the same paths and addresses, so files and rows of packed sets go to them by name.
+    told      called with each file that is passed by.
     skipped   files passed by, as they were met: the first hundred, and `n_skipped` of all.
     """
 
     def __init__(
-        self, paths: Sequence[str], work: Work, finished: Finished | None = None, shared: bool = False
+        self,
+        paths: Sequence[str],
+        work: Work,
+        finished: Finished | None = None,
+        shared: bool = False,
+        told: Callable[[Skipped], object] = str,
     ) -> None:
         self._paths, self._work, self._finished, self._shared = paths, work, finished, shared
+        self._told = told
         self.skipped: list[str] = []
         self.n_skipped = 0
         self._total_bytes: int | None = None
@@ -53,6 +61,7 @@ class Inputs:
         Thread(target=self._add_up, daemon=True).start()
 
     def __iter__(self) -> Iterator[Piece]:
+        packing.Share.of(self._work.limits.seconds)
         for piece in self._pieces():
             kept = self._unfinished(piece)
             if kept is not None:
@@ -123,10 +132,11 @@ class Inputs:
         left = self._finished.without_done(piece)
         return left if left.num_rows else None
 
-    def _skip(self, name: str) -> None:
+    def _skip(self, name: Skipped) -> None:
+        self._told(name)
         self.n_skipped += 1
         if len(self.skipped) < 100:
-            self.skipped.append(name)
+            self.skipped.append(name.told)
 
     def _add_up(self) -> None:
         """Bytes under all paths, while others already work. What can't be looked at counts nothing."""

@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 
 from .. import __version__
 from ..attempt import COLUMNS, OUTCOMES, STAGES, Limits, Outcome, schema
-from ..formats.containers import Source
+from ..formats import packing
+from ..formats.containers import Source, exact
 from ..kinds import FACTS, Kind, Solved, unread
 from ..puzzle import InvalidPuzzle
 from . import trust
@@ -170,6 +171,7 @@ def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
     batch, read_s = chunk.batch, 0.0
     if batch is None:
         _tell(page, READING, 0)
+        packing.Share.of(work.limits.seconds)
         texts, batches, unreadable = loaded(work.kind, chunk)
         done.rows += (_invalid_rows(work, rows, {"queue_s": queue_s}, place) for rows in unreadable)
         batch = joined(batches or _read(work, texts, place, done.rows))
@@ -427,6 +429,7 @@ def _batch(work: Work, columns: dict[str, Any], n: int, place: Place) -> pa.Reco
     """A record batch of `Attempt`: given columns as they are, one value for all as a constant, the others zero."""
     columns = {
         "run": work.run,
+        "source_bytes": _exact(columns["source"]),
         "kind": work.kind.name,
         "solver": work.solver,
         "engine": place.engine,
@@ -444,6 +447,13 @@ def _batch(work: Work, columns: dict[str, Any], n: int, place: Place) -> pa.Reco
     return pa.RecordBatch.from_arrays(
         [_column(name, SCHEMA.field(name).type, columns.get(name), n) for name in COLUMNS], schema=SCHEMA
     )
+
+
+def _exact(sources: pa.Array) -> pa.Array | str:
+    """The column `source_bytes`; one text for all where no name needs one, as almost always."""
+    if not pc.any(pc.match_substring(sources, "\\x")).as_py():
+        return ""
+    return pa.array([exact(name) for name in sources.to_pylist()], pa.string())
 
 
 def _column(name: str, kind: pa.DataType, value: Any, n: int) -> pa.Array:

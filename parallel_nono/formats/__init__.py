@@ -210,12 +210,22 @@ def format_named(name: str) -> Format:
     raise InvalidPuzzle(f"expected a format among {', '.join(f.name for f in _formats())}, found {name!r}")
 
 
+PACKINGS = (".gz", ".xz", ".bz2", ".zst", ".zstd")
+"""Endings of single files that are packed."""
+
+
+def unpacked_name(name: str) -> str:
+    """A file name in small letters without the ending that says how it is packed."""
+    name = name.lower()
+    return next((name.removesuffix(ending) for ending in PACKINGS if name.endswith(ending)), name)
+
+
 def format_of_extension(source: str) -> Format | None:
     """The format that a file name ends like, compression apart; None if no format has that ending.
 
     The longest ending wins: `.pynonogram.non` before `.non`.
     """
-    name = source.lower().removesuffix(".gz")
+    name = unpacked_name(source)
     found = [(len(ending), form) for form in _formats() for ending in form.extensions if name.endswith(ending)]
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
@@ -249,7 +259,7 @@ def _sniffed(text: str, source: str) -> Format | None:
     start = text[:200].lstrip()[:1]
     if not start:
         start = text.lstrip()[:1]
-    name = source.lower().removesuffix(".gz")
+    name = unpacked_name(source)
     named = [form for form in _formats() if name.endswith(form.extensions)] if name else []
     eligible = [form for form in _formats() if not form.binary and (not form.first or (start and start in form.first))]
     for form in named:

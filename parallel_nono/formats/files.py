@@ -6,16 +6,16 @@ What can't be read never raises in the set functions: it is a row with an `error
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
-from . import Content, Format, Packed, could_be, format_named, recognise, recognise_bytes
-from .containers import PARQUET_MAGIC, Source, sources
+from . import Content, Format, Packed, could_be, format_named, recognise, recognise_bytes, unpacked_name
+from .containers import PARQUET_MAGIC, PEEK, Skipped, Source, sources
 from .decode import decode
-from .text import MAX_CELLS, fits, labelled, lengths, stem
+from .text import MAX_CELLS, MAX_LINE, fits, labelled, lengths, stem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +27,9 @@ PACK_FROM = 16 << 10
 
 PIECE = 1 << 20
 """Characters of a long text that are read at once."""
+
+LONGEST_NUMBERS = 4 << 20
+"""Bytes of a line of numbers: a row of MAX_LINE cells takes less."""
 
 FORMAT_HINT = "`pnono formats` lists them; --format NAME forces one"
 
@@ -50,22 +53,40 @@ def content_and_format(data: bytes, source: str, form: Format | None) -> tuple[C
                 f"{source}: expected a picture with one pixel a cell, PNG, GIF, BMP, XPM or PBM, found a {title} "
                 f"picture: `pnono from-image` makes puzzles of it"
             )
+    _check_lines(data, source)
     text, warning = decode(data, source)
-    if not text.strip():
+    if not text or text.isspace():
         raise InvalidPuzzle(f"{source}: expected a puzzle, found an empty file")
     if form is None:
-        form = recognise(text, source)
-        if form is not None and form.rivals and not source.lower().removesuffix(".gz").endswith(form.extensions):
+        form = recognise(text if len(text) <= PEEK else text[: text.rfind("\n", 0, PEEK) + 1 or PEEK], source)
+        if form is not None and form.rivals and not unpacked_name(source).endswith(form.extensions):
             form, doubt = _second_look(form, text, source)
             warning = "; ".join(filter(None, (warning, doubt)))
     if form is not None and form.binary:  # by its ending alone: let it say what is wrong
         return data, "", form
     if form is None:
-        line = next((place for place, line in enumerate(text.split("\n"), start=1) if line.strip()), 1)
-        start = text.split("\n")[line - 1].strip()
+        before = len(text) - len(text.lstrip())
+        line = text.count("\n", 0, before) + 1
+        start = text[before : before + 200].partition("\n")[0].strip()
         start = start[:60] + "..." if len(start) > 60 else start
         raise InvalidPuzzle(f"{source}:{line}: expected a known format ({FORMAT_HINT}), found `{start}`")
     return text, warning, form
+
+
+def _check_lines(data: bytes, source: str) -> None:
+    """Errors: InvalidPuzzle for a line of numbers that is longer than any clue and any row of cells can be."""
+    at = 0
+    while len(data) - at > LONGEST_NUMBERS:
+        end = data.rfind(b"\n", at, at + LONGEST_NUMBERS)
+        if end < 0:
+            if not data[at : at + LONGEST_NUMBERS].translate(None, b"0123456789 \t,;"):
+                line = data.count(b"\n", 0, at) + 1
+                hope = f"a clue or a row of at most {MAX_LINE:,} cells"
+                raise InvalidPuzzle(f"{source}:{line}: expected {hope}, found {LONGEST_NUMBERS >> 20} MiB of numbers")
+            end = data.find(b"\n", at + LONGEST_NUMBERS)
+            if end < 0:
+                return
+        at = end + 1
 
 
 def _second_look(form: Format, text: str, source: str) -> tuple[Format, str]:
@@ -110,26 +131,30 @@ def read(
     path: str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str]],
     format: str | None = None,
     errors: Literal["raise", "yield"] = "raise",
+    skipped: Callable[[Skipped], object] | None = None,
 ) -> Iterator[Puzzle]:
     """The puzzles of a file, a folder, an archive, a glob, several of them, or of bytes.
 
     format  the name of a format; None: found by content, then by extension.
     errors  "raise": InvalidPuzzle at the first broken puzzle; "yield": it is given out in its place instead.
+    skipped  called with the name of each file that is passed by; see `containers.sources`.
     """
     form = format_named(format) if format else None
-    for item in _read(path, form):
+    for item in _read(path, form, skipped):
         if isinstance(item, InvalidPuzzle) and errors == "raise":
             raise item
         yield item  # type: ignore[misc]
 
 
 def _read(
-    path: str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str]], form: Format | None
+    path: str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str]],
+    form: Format | None,
+    skipped: Callable[[Skipped], object] | None,
 ) -> Iterator[Puzzle | InvalidPuzzle]:
     if isinstance(path, bytes):
         found: Iterable[Source] = (Source("-", len(path), data=path, packed=path[:4] == PARQUET_MAGIC),)
     else:
-        found = sources([path] if isinstance(path, str | os.PathLike) else path)
+        found = sources([path] if isinstance(path, str | os.PathLike) else path, skipped)
     for source in found:
         if source.packed:
             from ..puzzleset import SCHEMA, puzzles_of

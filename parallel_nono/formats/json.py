@@ -26,7 +26,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
-from . import Format, Parsed, dataset
+from . import Format, Parsed, dataset, json_lines
 from .shades import shade
 from .text import BLOT_TEXT, CONTROL, MAX_LINE, clues_of_goal, labelled, make, numbered, says_empty, shown, sizes, wrong
 from .zeros import zeros_read
@@ -81,6 +81,9 @@ def parse(text: str, source: str) -> Parsed:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
+        if json_lines.is_lines(text, source) and "\n" in text.strip():
+            yield from json_lines.parse(text, source, parse)
+            return
         raise InvalidPuzzle(
             f"{source}:{error.lineno}: expected JSON, found a mistake: {error.msg} (column {error.colno})"
         ) from None
@@ -403,8 +406,8 @@ def _length(block: Block) -> int | None:
 
 FORMAT = Format(
     "json",
-    'JSON: `rows` and `columns` (and the usual other names), one object, a list, or {"puzzles": [...]}; colours',
-    (".json",),
+    'JSON, JSON lines: `rows` and `columns` (and other names), one object, a list, or {"puzzles": [...]}; colours',
+    (".json", *json_lines.ENDINGS),
     sniff,
     parse,
     write,

@@ -1,13 +1,16 @@
 """Puzzles in the addresses of web pages, one a line: what `puzzlink` and `penpa` share.
 
 A line may begin with a label and a tab; lines with `#` first are comments. A `.url` file, the shortcut of a desktop,
-holds its address after `URL=`. Nothing is ever fetched: the address itself is the puzzle.
+holds its address after `URL=`. What chats and letters make of an address is undone: `<...>`, brackets and quotes around
+it, a full stop behind it, `%2F`. Nothing is ever fetched: the address itself is the puzzle.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib import import_module
+from urllib.parse import unquote
 
 from ..puzzle import InvalidPuzzle
 from . import Parsed
@@ -15,6 +18,13 @@ from .text import labelled, numbered, wrong
 
 SHORTCUT = "[InternetShortcut]"
 MOST_HEAD = 8000
+ADDRESS = re.compile(r"https?://[^\s<>\"`]+", re.IGNORECASE)
+BEHIND = ".,;:!?)]}>*'\u2019\u201d\u00bb"
+"""Signs that end a sentence or close a bracket, and never an address with a puzzle."""
+
+ESCAPED = re.compile(r"(?:[!-$&-~]|%[2-7][0-9A-Fa-f])*%[2-7][0-9A-Fa-f](?:[!-$&-~]|%[2-7][0-9A-Fa-f])*")
+"""Signs of ASCII, some of them as `%2F`."""
+
 PENPA = ("#m=edit", "#m=solve", "?m=edit", "?m=solve")
 
 
@@ -27,7 +37,17 @@ def addresses(text: str) -> Iterator[tuple[int, str, str]]:
         label, _, address = line.rpartition("\t")
         if "\t" in label:  # not one address: let its reader say what is wrong
             label, address = "", line
-        yield place, label.strip(), address.strip().removeprefix("URL=")
+        yield place, label.strip(), mended(address.strip().removeprefix("URL="))
+
+
+def mended(address: str) -> str:
+    """An address as it was before somebody wrote it into a sentence; what holds none or several stays as it is."""
+    found = ADDRESS.findall(address)
+    if len(found) != 1 or "\t" in address:
+        return address
+    plain = found[0].rstrip(BEHIND)
+    plain = found[0] if plain.endswith("=") else plain  # nothing but signs: no end of a sentence
+    return unquote(plain, errors="strict") if ESCAPED.fullmatch(plain) else plain
 
 
 def first(text: str) -> str:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..puzzle import BLOT, InvalidPuzzle
-from .containers import PARQUET_MAGIC
+from ..puzzle import BLOT, SURROGATE, InvalidPuzzle
+from .containers import PARQUET_MAGIC, opened, readable
 from .remote import is_remote, located, open_remote
 from .text import MAX_CELLS, MAX_INKS, MAX_LINE
 
@@ -266,7 +266,7 @@ def read_packed(
 
 
 def _title(where: str | bytes) -> str:
-    return where if isinstance(where, str) else "-"
+    return readable(where) if isinstance(where, str) else "-"
 
 
 def _open(where: str | bytes, name: str) -> pq.ParquetFile:
@@ -279,9 +279,11 @@ def _open(where: str | bytes, name: str) -> pq.ParquetFile:
             return pq.ParquetFile(io.BytesIO(where))
         if is_remote(where):
             return pq.ParquetFile(open_remote(where), pre_buffer=True)
-        with open(where, "rb") as file:
+        with opened(where) as file:
             if file.read(4) != PARQUET_MAGIC:
                 raise InvalidPuzzle(f"{name}: expected a packed puzzle set (Parquet), found another kind of file")
+        if not where.isascii() and SURROGATE.search(where):
+            return pq.ParquetFile(pa.OSFile(os.fsencode(where)))  # a str is taken for UTF-8 there
         return pq.ParquetFile(where, memory_map=False)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InvalidPuzzle(f"{name}: expected a packed puzzle set, found a damaged Parquet file ({error})") from None

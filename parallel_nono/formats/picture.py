@@ -32,6 +32,9 @@ FEWEST = 5
 """Cells that a side must have left for a picture to count as enlarged."""
 
 WHITE, TRANSPARENT = 0xFFFFFF, -1
+NEAR_WHITE = 90
+"""How far (Euclidean, 0-441) paper may be from white."""
+
 OPAQUE_FROM = 128
 ELSEWHERE = "`pnono from-image` reduces it"
 
@@ -65,7 +68,7 @@ def puzzle_of(pixels: Pixels, source: str, index: int = 1, alone: bool = True, d
     goal = tuple(tuple([places[shade] for shade in row]) for row in pixels)
     rows, columns = clues_of_goal(goal)
     warnings = enlarged(rows, columns)
-    if back in shades and back not in (WHITE, TRANSPARENT):
+    if back in shades and back not in (WHITE, TRANSPARENT) and not _is_paper(back):
         warnings.append(f"no cell is white or transparent: {title_of(back)}, the colour of the corner, is background")
     return make(
         rows,
@@ -80,12 +83,28 @@ def puzzle_of(pixels: Pixels, source: str, index: int = 1, alone: bool = True, d
 
 
 def background(pixels: Pixels, shades: set[int], declared: int | None = None) -> int:
-    """The shade of the background, which need not occur: a picture in one colour that is not white is all ink."""
+    """The shade of the background, which need not occur: a picture in one colour that is not white is all ink.
+
+    Where nothing is white, nor declared transparent, the shade nearest to white is paper if it is near enough.
+    """
     if TRANSPARENT in shades:
         return TRANSPARENT
     if WHITE in shades or (declared is None and len(shades) == 1):
         return WHITE
-    return pixels[0][0] if declared is None else TRANSPARENT
+    if declared is not None:
+        return TRANSPARENT
+    lightest = min(shades, key=_from_white)
+    return lightest if _is_paper(lightest) else pixels[0][0]
+
+
+def _is_paper(shade: int) -> bool:
+    """Whether a shade is as good as white."""
+    return _from_white(shade) < NEAR_WHITE**2
+
+
+def _from_white(shade: int) -> int:
+    """The square of how far a shade is from white."""
+    return sum((255 - channel) ** 2 for channel in (shade >> 16, shade >> 8 & 255, shade & 255))
 
 
 def _luminance(shade: int) -> tuple[int, int]:
@@ -158,14 +177,14 @@ def parse(data: bytes, source: str, kind: str) -> Parsed:
         try:
             yield puzzle_of(waiting[0], source, index, alone, waiting[1])
         except InvalidPuzzle as error:
-            yield _placed(error, source, index, alone)
+            yield placed(error, source, index, alone)
         index += 1
         if problem:
-            yield _placed(problem, source, index, alone=False)
+            yield placed(problem, source, index, alone=False)
         waiting = following
 
 
-def _placed(error: InvalidPuzzle, source: str, index: int, alone: bool) -> InvalidPuzzle:
+def placed(error: InvalidPuzzle, source: str, index: int, alone: bool) -> InvalidPuzzle:
     """An error with the number of the picture that it is about."""
     text = str(error) if alone else str(error).replace(f"{source}:", f"{source}: picture {index}:", 1)
     return InvalidPuzzle(text, name=labelled(source, "", index, alone), index=index)
@@ -173,12 +192,18 @@ def _placed(error: InvalidPuzzle, source: str, index: int, alone: bool) -> Inval
 
 def _drawings(data: bytes, source: str, kind: str) -> Iterator[tuple[Pixels, int | None]]:
     """(pixels, shade that is declared transparent) of each frame of each picture of a file. Errors: InvalidPuzzle."""
+    for one in pictures_of(data, source, kind):
+        yield from _frames(one, source, kind)
+
+
+def pictures_of(data: bytes, source: str, kind: str) -> Iterator[bytes]:
+    """The pictures that follow one another in a file. Errors: InvalidPuzzle for what follows one and is none."""
     from . import picture_ends
 
     start, magic = 0, {"PNG": picture_ends.PNG, "GIF": b"GIF8", "BMP": b"BM"}[kind]
     while not start or start < len(data):
         end = picture_ends.ENDS[kind](data, start)
-        yield from _frames(data[start:end] if start or end < len(data) else data, source, kind)
+        yield data[start:end] if start or end < len(data) else data
         start = end
         if data[start:].strip(b"\0\r\n\t ") == b"":
             return  # nothing, or what fills up the file
@@ -198,9 +223,9 @@ def _frames(data: bytes, source: str, kind: str) -> Iterator[tuple[Pixels, int |
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the size is checked here
             image = Image.open(io.BytesIO(data), formats=[kind])
         check_size(image.height, image.width, source)
-        yield _pixels(image.convert("RGBA")), _declared(image)
-        while _goes_on(image):
-            yield _pixels(image.convert("RGBA")), _declared(image)
+        yield _pixels(upright(image)), declared_shade(image)
+        while goes_on(image):
+            yield _pixels(upright(image)), declared_shade(image)
     except InvalidPuzzle:
         raise
     except Image.DecompressionBombError:
@@ -211,7 +236,7 @@ def _frames(data: bytes, source: str, kind: str) -> Iterator[tuple[Pixels, int |
         raise InvalidPuzzle(f"{source}: expected a {kind} picture, found a damaged one ({error})") from None
 
 
-def _goes_on(image: Image.Image) -> bool:
+def goes_on(image: Image.Image) -> bool:
     """Turn to the next frame of an animation, if there is one."""
     try:
         image.seek(image.tell() + 1)
@@ -220,7 +245,31 @@ def _goes_on(image: Image.Image) -> bool:
     return True
 
 
-def _declared(image: Image.Image) -> int | None:
+def upright(image: Image.Image) -> Image.Image:
+    """The picture that a file shows, as RGBA: turned as it says, 16 bits of grey as 8."""
+    from PIL import ImageOps
+
+    return ImageOps.exif_transpose(_eight_bits(image)).convert("RGBA")
+
+
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """Grey of 16 bits, which Pillow would clip to 8, with what it declares transparent."""
+    from PIL import Image
+
+    if not image.mode.startswith("I"):
+        return image
+    import numpy as np
+
+    grey = np.asarray(image)
+    found = Image.fromarray((grey >> 8).astype(np.uint8))
+    clear = image.info.get("transparency")
+    if isinstance(clear, int):
+        found.putalpha(Image.fromarray(np.where(grey == clear, 0, 255).astype(np.uint8)))
+    found.info["exif"] = image.getexif().tobytes()
+    return found
+
+
+def declared_shade(image: Image.Image) -> int | None:
     """The shade of the one transparent colour of an indexed picture, if it declares one."""
     place = image.info.get("transparency")
     table = image.getpalette("RGB") if image.mode == "P" else None

@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Grid, InvalidPuzzle, Palette, Puzzle, runs, shows
-from . import Parsed
+from . import PACKINGS, Parsed
 
 MAX_LINE = 200_000
 """Cells of a line, and so the longest block."""
@@ -272,7 +272,7 @@ def sizes(height: int, width: int, source: str, line: int = 0) -> None:
 def stem(source: str, index: int = 0) -> str:
     """A name for a puzzle that has none: the file's name without folders and endings; `#index` if index is given."""
     name = source.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-    for ending in (".gz", ".txt"):
+    for ending in (*PACKINGS, ".txt"):
         if name.lower().endswith(ending):
             name = name[: -len(ending)]
     head, dot, tail = name.rpartition(".")

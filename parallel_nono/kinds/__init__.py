@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..attempt import Limits
+from ..puzzle import sound
 
 if TYPE_CHECKING:
     from ..formats.containers import Claims, Source
@@ -127,8 +128,10 @@ def usual_title(chunk: pa.RecordBatch, place: int) -> str:
 
 def kind_of(paths: Sequence[str]) -> str:
     """The kind of files whose endings all belong to one kind; else nonograms."""
+    from ..formats import unpacked_name
+
     for name, endings in KINDS.items():
-        if endings and paths and all(path.lower().removesuffix(".gz").endswith(endings) for path in paths):
+        if endings and paths and all(unpacked_name(path).endswith(endings) for path in paths):
             return name
     return "nonogram"
 
@@ -137,7 +140,7 @@ def facts_of(rows: Sequence[Sequence[Any]]) -> list[pa.Array]:
     """The columns FACTS of these rows, to which a kind adds its own."""
     columns = zip(*rows, strict=True) if rows else [()] * len(FACTS)
     return [
-        pa.array(column, pa.int32() if name in NUMBERS else pa.string())
+        pa.array(column, pa.int32()) if name in NUMBERS else pa.array(map(sound, column), pa.string())
         for name, column in zip(FACTS, columns, strict=True)
     ]
 

@@ -6,12 +6,24 @@ What is one pixel a cell already stays as it is, by the same rules as reading it
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ..formats.picture import MOST_SIDE, OPAQUE_FROM, TRANSPARENT, WHITE, puzzle_of
+from ..formats.picture import (
+    MOST_SIDE,
+    OPAQUE_FROM,
+    TRANSPARENT,
+    WHITE,
+    declared_shade,
+    goes_on,
+    pictures_of,
+    placed,
+    puzzle_of,
+    upright,
+)
 from ..puzzle import InvalidPuzzle, Puzzle
 from .shades import NEAR, channels, distance
 
@@ -22,6 +34,9 @@ FILES = ("PNG", "GIF", "BMP", "PPM", "JPEG", "WEBP")
 """Names of Pillow for what can be read; PPM stands for PBM and PGM too."""
 
 ENDINGS = (".png", ".gif", ".bmp", ".pbm", ".pgm", ".ppm", ".jpg", ".jpeg", ".webp")
+
+ANIMATED = {"PNG": b"\x89PNG\r\n\x1a\n", "GIF": b"GIF8", "BMP": b"BM"}
+"""Kinds that `formats.picture` reads, and how they begin: all pictures that such a file holds are puzzles."""
 
 MOST_PIXELS = 100_000_000
 LARGEST_SIDE = 1000
@@ -78,16 +93,50 @@ class Scan(NamedTuple):
     notes: list[str]
 
 
-def scan(data: bytes, source: str, wish: Wish) -> Scan:
-    """The puzzle of a picture file; of an animation its first picture.
+def scans(data: bytes, source: str, wish: Wish) -> Iterator[Scan | InvalidPuzzle]:
+    """The puzzles of a picture file: one, or of an animation, and of pictures behind one another, one for each.
 
-    Errors  InvalidPuzzle if it is no picture, damaged, or has more than MOST_PIXELS; if it would be too large a puzzle.
+    A picture that is damaged, has more than MOST_PIXELS, or would be too large a puzzle is an InvalidPuzzle among them.
     """
-    image, n_images = opened(data, source)
+    found = opened(data, source)
+    index = 1
+    waiting = _next(found)
+    while waiting is not None:
+        following = None if isinstance(waiting, InvalidPuzzle) else _next(found)
+        alone = index == 1 and following is None
+        try:
+            if isinstance(waiting, InvalidPuzzle):
+                raise waiting
+            yield _scan(waiting, source, wish, index, alone)
+        except InvalidPuzzle as error:
+            yield placed(error, source, index, alone)
+        index += 1
+        waiting = following
+
+
+def scan(data: bytes, source: str, wish: Wish) -> Scan:
+    """The puzzle of a picture file, of several pictures the first. Errors: InvalidPuzzle."""
+    found = scans(data, source, wish)
+    first = next(found)
+    if isinstance(first, InvalidPuzzle):
+        raise first
+    return first._replace(notes=[*first.notes, "the first of several"]) if next(found, None) else first
+
+
+def _next(found: Iterator[Opened]) -> Opened | InvalidPuzzle | None:
+    try:
+        return next(found, None)
+    except InvalidPuzzle as error:
+        return error
+
+
+def _scan(opened: Opened, source: str, wish: Wish, index: int, alone: bool) -> Scan:
+    """Errors: InvalidPuzzle if it would be too large a puzzle."""
+    image, of_file = opened
     pixels = np.asarray(image)
     notes = [f"{image.width} x {image.height} pixels"]
-    if n_images > 1:
-        notes.append(f"the first of {n_images} pictures")
+    if not alone:
+        notes.append(f"picture {index}")
     if wish.trim:
         pixels = _trimmed(pixels)
         if pixels.shape[:2] != (image.height, image.width):
@@ -111,18 +160,31 @@ def scan(data: bytes, source: str, wish: Wish) -> Scan:
         notes.append(f"{n_shades:,} shades made black and white")
         shades, declared = _black_white(colours, clear, wish)
     else:
-        shades, declared = _coloured(pixels, clear, visible, wanted, wish, source)
-    puzzle = puzzle_of(shades.tolist(), source, declared=declared)
+        shades, declared = _coloured(pixels, clear, visible, wanted, wish, of_file, source)
+    puzzle = puzzle_of(shades.tolist(), source, index, alone, declared)
     palette = np.array([channels(colour.rgb) for colour in puzzle.palette], np.float64)
     costs = ((colours[:, :, None] - palette) ** 2).sum(3)
     return Scan(puzzle, costs, notes)
 
 
-def opened(data: bytes, source: str) -> tuple[Image, int]:
-    """The first picture of a file, upright, as RGBA; and how many it holds. Errors: InvalidPuzzle."""
+class Opened(NamedTuple):
+    """A picture, upright, as RGBA; and the shade that it declares transparent."""
+
+    image: Image
+    declared: int | None
+
+
+def opened(data: bytes, source: str) -> Iterator[Opened]:
+    """All pictures of a file. Errors: InvalidPuzzle if it holds none, or one that is damaged or too large."""
+    kind = next((kind for kind, magic in ANIMATED.items() if data.startswith(magic)), "")
+    for one in pictures_of(data, source, kind) if kind else (data,):
+        yield from _opened(one, source, bool(kind) or data.startswith(b"RIFF"))
+
+
+def _opened(data: bytes, source: str, frames: bool) -> Iterator[Opened]:
     import warnings
 
-    from PIL import Image, ImageOps
+    from PIL import Image
 
     try:
         with warnings.catch_warnings():
@@ -130,10 +192,9 @@ def opened(data: bytes, source: str) -> tuple[Image, int]:
             file = Image.open(io.BytesIO(data), formats=FILES)
         if file.width * file.height > MOST_PIXELS:
             raise Image.DecompressionBombError(f"{file.width:,} x {file.height:,}")
-        image: Image.Image = file
-        if file.mode.startswith("I"):  # 16 bits of grey, which Pillow would clip to 8
-            image = Image.fromarray((np.asarray(file) >> 8).astype(np.uint8))
-        return ImageOps.exif_transpose(image).convert("RGBA"), getattr(file, "n_frames", 1)
+        yield Opened(upright(file), declared_shade(file))
+        while frames and goes_on(file):
+            yield Opened(upright(file), declared_shade(file))
     except Image.DecompressionBombError as error:
         raise InvalidPuzzle(f"{source}: expected a picture of at most {MOST_PIXELS:,} pixels, found {error}") from None
     except Image.UnidentifiedImageError:
@@ -220,10 +281,17 @@ def otsu(grey: np.ndarray) -> int:
 
 
 def _coloured(
-    pixels: np.ndarray, clear: np.ndarray, sample: np.ndarray, wanted: int, wish: Wish, source: str
+    pixels: np.ndarray,
+    clear: np.ndarray,
+    sample: np.ndarray,
+    wanted: int,
+    wish: Wish,
+    of_file: int | None,
+    source: str,
 ) -> tuple[np.ndarray, int | None]:
     """(shades of the cells, the declared background): at most `wanted` shades, the background as formats.picture wants.
 
+    of_file  the shade that the file declares transparent, whether it occurs or not.
     sample  shades of the visible pixels, before they were shrunk to cells, to choose colours from.
     Errors  InvalidPuzzle if transparent pixels were wished for and there is none.
     """
@@ -235,7 +303,9 @@ def _coloured(
     if len(np.unique(shades[visible])) > wanted - by_alpha:
         shades = _reduced(shades, sample, wanted - by_alpha, wish)
     if by_alpha:
-        return np.where(clear, TRANSPARENT, shades), None
+        return np.where(clear, TRANSPARENT, shades), of_file
+    if wish.background is None and of_file is not None:
+        return shades, of_file
     if wish.background == TRANSPARENT:
         raise InvalidPuzzle(f"{source}: expected transparent pixels, which are to be the background, found none")
     found = np.unique(shades).tolist()

@@ -359,7 +359,8 @@ def dataset(out: Path) -> Any:
         default_fragment_scan_options=arrow.ParquetFragmentScanOptions(page_checksum_verification=True)
     )
     system = PyFileSystem(_reading(out))
-    fragments = [form.make_fragment(str(part), filesystem=system) for part in files]
+    # Below the folder, as its own path may be no UTF-8, which Arrow takes for granted.
+    fragments = [form.make_fragment(part.relative_to(out).as_posix(), filesystem=system) for part in files]
     return arrow.FileSystemDataset(fragments, schema(), form, system)
 
 
@@ -379,7 +380,7 @@ def _reading(out: Path) -> Any:
 
         def open_input_file(self, path: str) -> Any:
             try:
-                return pa.PythonFile(reader(out, Path(path)), mode="r")
+                return pa.PythonFile(reader(out, out / path), mode="r")
             except OutputError as error:
                 raise OSError(str(error)) from error
 

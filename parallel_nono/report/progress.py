@@ -16,6 +16,7 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ..engine.folder import Folder
+from ..formats import packing
 from ..pictures.door import console as opened
 from ..pictures.door import printable, say
 from .parquet import SCRATCH
@@ -95,11 +96,14 @@ class Progress:
         self._left: tuple[float, float] | None = None
         self._summary = Summary()
         self._seen: list[Seen] = []
+        self._reading = ""
 
     def __enter__(self) -> Self:
         if self._told and self._out:
             with Folder(self._out) as folder:
                 folder.expect(LIVE_FILE, "file", writing=True)
+        if not self._quiet:
+            packing.Share.told = self._read
         if not self._quiet and sys.stderr.isatty():
             from rich.live import Live
 
@@ -115,15 +119,23 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
+        packing.Share.told = None
         if self._live is not None:
             self._live.stop()
         if self._told and self._out:
             with suppress(OSError), Folder(self._out) as folder:
                 folder.remove(LIVE_FILE)
 
+    def _read(self, name: str, n_bytes: int, seconds: float) -> None:
+        """A file takes long to read; meanwhile there may be no rows."""
+        self._reading = printable(f"reading {name}: {n_bytes >> 20:,} MiB in {seconds:.0f} s")
+        if self._live is None:
+            self._said = monotonic()
+            say(f"pnono: {self._reading}", file=sys.stderr, flush=True)
+
     def show(self, summary: Summary, left: tuple[float, float] | None) -> None:
         """left: about how many puzzles and how many wall seconds are still to do; None where nobody knows."""
-        self._summary, self._left = summary, left
+        self._summary, self._left, self._reading = summary, left, ""
         now = monotonic()
         self._rate.add(now, summary.n_rows)
         if self._told and (summary.n_rows != self._n_looked or now - self._looked >= STILL_S):
@@ -208,7 +220,9 @@ class Progress:
         outcomes = Text()
         for outcome, n in self._summary.outcomes().items():
             outcomes.append(f"{n:,} {outcome}   ", STYLES.get(outcome, ""))
-        return Group(line, outcomes, self._workers()) if self._seen else Group(line, outcomes)
+        more: list[Text | Table] = [Text(self._reading, "dim")] if self._reading else []
+        more += [self._workers()] if self._seen else []
+        return Group(line, outcomes, *more)
 
     def _workers(self) -> Table:
         """The table of workers, as many as fit."""

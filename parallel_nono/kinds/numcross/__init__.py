@@ -96,7 +96,9 @@ def batches(source: Source, settings: Settings = Settings()) -> Iterator[pa.Reco
 
 def claims(name: str, head: Callable[[], bytes]) -> bool:
     """Which files of a folder or an archive are number crosswords."""
-    name = name.removesuffix(".gz")
+    from ...formats import unpacked_name
+
+    name = unpacked_name(name)
     if name.endswith((".numcross", ".bmp", ".png")):
         return True
     return name.endswith(formats.SNIFFED) and formats.sniff(head())

@@ -49,9 +49,10 @@ def configure(options: dict[str, str]) -> Kind:
 
 def claims(name: str, head: Callable[[], bytes]) -> bool:
     """Files that are called so, and texts that begin with a game."""
+    from ...formats import unpacked_name
     from ...formats.decode import decode
 
-    return name.removesuffix(".gz").endswith(KINDS["strikeout"]) or holds_games(decode(head(), name)[0])
+    return unpacked_name(name).endswith(KINDS["strikeout"]) or holds_games(decode(head(), name)[0])
 
 
 def solve(
