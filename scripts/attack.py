@@ -278,7 +278,7 @@ def remounted_read_only(folder: Path) -> str:
     script = """
 mkdir disk && mount -t tmpfs -o size=64m none disk || exit 99
 PNONO run set.sgt hard.non --seconds 20 --engine local --workers 2 --out disk/out -q & run=$!
-n=0
+sleep 6; n=0
 until mount -o remount,ro disk 2>/dev/null; do
     n=$((n + 1)); [ $n -lt 1000 ] || { kill $run; exit 98; }; sleep 0.01
 done
@@ -418,7 +418,8 @@ def hung_up(folder: Path) -> str:
 
 @attack
 def broken_settings_of_numba(folder: Path) -> str:
-    """Every variable that Numba reads, with values that mean nothing: the answer, or one line; no traceback."""
+    """Variables that Numba reads, with a value that means nothing: the answer, and one line; no traceback. Each has
+    a cache of its own and compiles for seconds, so it is a dozen of them, others each time."""
     (folder / "hook.non").write_text(HOOK)
     from numba.core import config
 
@@ -427,15 +428,13 @@ def broken_settings_of_numba(folder: Path) -> str:
     names = [name for name in names if name.replace("_", "").isalnum() and not name.startswith("NUMBA_CUDA")]
     wrong = []
     usual = str(folder / "cache")
-    for name in names:
-        for value in ("nonsense", "-1"):
-            if name in ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_CUDA"):
-                continue
-            done = pnono(folder, "solve", "hook.non", NUMBA_CACHE_DIR=usual, **{name: value})
-            if done.returncode or "Unique" not in done.stdout:
-                wrong.append(f"{name}={value}: {done.returncode}, {said(done)}")
+    chosen = random.sample(sorted({*names} - {"NUMBA_CACHE_DIR"}), 12)
+    for name in chosen:
+        done = pnono(folder, "solve", "hook.non", NUMBA_CACHE_DIR=usual, **{name: "nonsense"})
+        if done.returncode or "Unique" not in done.stdout:
+            wrong.append(f"{name}: {done.returncode}, {said(done)}")
     assert not wrong, "; ".join(wrong)
-    return f"{len(names)} variables, twice each"
+    return ", ".join(chosen)
 
 
 @attack
