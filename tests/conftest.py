@@ -16,6 +16,8 @@ settings.load_profile("pnono")
 # would not hear it. With a handler of ours, children have the default.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
