@@ -231,7 +231,7 @@ def test_nodes_join_and_are_lost_and_every_puzzle_has_its_row(folder: Path) -> N
         nodes.stdin.flush()
         assert said in nodes.stdout.readline()
         time.sleep(4 if said == "joined" else 0)
-    ended(driver)
+    ended(driver, code=70)  # a puzzle crashed
     nodes.kill()
     found = verdicts(folder / "out")
     assert len(found) == n
@@ -273,7 +273,7 @@ def test_another_host_that_shares_no_memory_works_and_dies_without_loss(folder: 
     start_node(folder, "--address=10.77.0.1:6399", "--num-cpus=2", "--node-ip-address=10.77.0.1", prefix=HOST_A)
     wait_for_nodes("10.77.0.1:6399", 3, folder, HOST_A)
     subprocess.run(["ip", "-n", "b", "link", "set", "vb", "down"], check=True)
-    ended(driver, seconds=200)
+    ended(driver, code=70, seconds=200)  # a puzzle crashed
     found = verdicts(folder / "out")
     assert len(found) == n
     named = {row["name"]: row["outcome"] for row in rows(folder / "out") if not row["name"].startswith("slow")}
@@ -318,7 +318,7 @@ def test_a_killed_driver_leaves_nobody_behind_and_its_run_goes_on(folder: Path) 
     assert not [p for p in alive if p.status() != psutil.STATUS_ZOMBIE]
     kept = verdicts(folder / "out")
     assert 200 <= len(kept) < n
-    ended(pnono(folder, "puzzles.faults", *options, "--resume"))
+    ended(pnono(folder, "puzzles.faults", *options, "--resume"), code=70)  # a puzzle crashed
     found = verdicts(folder / "out")
     assert len(found) == n
     assert found.items() >= kept.items()
@@ -365,7 +365,7 @@ def test_a_wall_clock_that_jumps_changes_nothing(folder: Path) -> None:
     found = []
     for out, path in (("out-steady", str(HERE)), ("out-jumping", f"{folder / 'jumping'}:{HERE}")):
         words = ("puzzles.faults", "--engine", "ray", "--workers", 2, "--out", out, "--seconds", 2)
-        ended(pnono(folder, *words, PYTHONPATH=path))
+        ended(pnono(folder, *words, PYTHONPATH=path), code=70)  # a puzzle crashed
         found.append(verdicts(folder / out))
         for row in rows(folder / out):
             assert 0 <= row["solve_s"] < 30
@@ -383,7 +383,7 @@ def test_a_puzzle_that_eats_the_memory_costs_its_worker_and_no_other_puzzle(fold
     threshold = 1 - (memory.available - (3 << 30)) / memory.total
     options = ("--engine", "ray", "--out", "out", "--seconds", 20, "--workers", 2)
     more = {"RAY_memory_usage_threshold": f"{threshold:.3f}", "RAY_memory_monitor_refresh_ms": "100"}
-    ended(pnono(folder, "puzzles.faults", *options, **more))
+    ended(pnono(folder, "puzzles.faults", *options, **more), code=70)  # a puzzle crashed
     found = verdicts(folder / "out")
     assert len(found) == 601
     (crashed,) = (row for row in rows(folder / "out") if row["outcome"] != "unique")

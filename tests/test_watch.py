@@ -32,6 +32,7 @@ from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.local import Crew, run
 from parallel_nono.engine.posts import Post, post_of
 from parallel_nono.engine.work import COUNT, IDLE, PLACE, READING, SINCE_MS, Chunk, Work, new_page
+from parallel_nono.generate import generate
 from parallel_nono.kinds import kind
 from parallel_nono.pictures.film import Film, described
 from parallel_nono.pictures.frames import frames
@@ -143,7 +144,7 @@ def test_over_a_pipe_every_step_is_a_line(hook: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("nothing.non",), Code.INVALID, "nothing.non: "),
+        (("nothing.non",), Code.USAGE, "nothing.non: "),
         (("hook.non", "--number", "2"), Code.USAGE, "expected a puzzle number from 1 to 1, found 2"),
         (("hook.non", "--plan", "nix"), Code.USAGE, "--plan: "),
         (("broken.non",), Code.INVALID, "broken.non:2: "),
@@ -402,8 +403,7 @@ def test_the_table_of_workers_fits_the_terminal(hook: Path) -> None:
 
 
 def test_a_live_run_over_a_pipe_is_lines_and_leaves_no_file(tmp_path: Path) -> None:
-    grid = np.random.default_rng(2).integers(0, 2, (60, 60)).tolist()
-    puzzle = Puzzle.of_grid(grid)
+    puzzle = generate("domino", 63, 63)  # takes every stage minutes
     text = json.dumps({side: [[b.length for b in clue] for clue in clues]
                        for side, clues in (("rows", puzzle.rows), ("columns", puzzle.columns))})  # fmt: skip
     (tmp_path / "stubborn.json").write_text(text)
@@ -421,10 +421,11 @@ def test_a_live_run_over_a_pipe_is_lines_and_leaves_no_file(tmp_path: Path) -> N
     ]
     process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
+    line = ""
     for line in process.stderr:
-        if "60x60, for" in line:
+        if "63x63, for" in line:
             break
-    assert "stubborn (stubborn.json #1), 60x60, for " in line
+    assert "stubborn (stubborn.json #1), 63x63, for " in line
     assert (tmp_path / "out" / LIVE_FILE).exists()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)

@@ -330,7 +330,7 @@ def mend(out: Path) -> list[str]:
             where = out / ASIDE
             return [f"{each}; it is in {where} now, and its puzzles are solved again" for each in found.values()]
     except OSError as error:
-        raise OutputError(f"{out}: can't be mended: {error.strerror or error}", writing=True) from error
+        raise OutputError(f"{out}: can't write results: {error.strerror or error}", writing=True) from error
 
 
 def put_aside(out: Path, root: Folder, names: Iterable[str]) -> None:
