@@ -317,7 +317,8 @@ def read_part(out: Path, part: Path, columns: list[str] | None = None) -> Iterat
             for field in missing:
                 table = table.append_column(field, _default(field.type, table.num_rows))
             _check_values(part, table)
-            yield from table.select(wanted).to_batches()
+            columns_of_today = pa.schema([schema().field(name) for name in wanted])
+            yield from pa.Table.from_arrays(table.select(wanted).columns, schema=columns_of_today).to_batches()
 
 
 def _check_values(part: Path, table: pa.Table) -> None:
