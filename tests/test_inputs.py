@@ -194,7 +194,7 @@ def hook_at(folder: Path) -> Path:
 
 
 def rows_of(out: Path) -> list[dict[str, object]]:
-    columns = ["source", "source_bytes", "index", "outcome", "answer", "error"]
+    columns = ["name", "source", "source_bytes", "index", "outcome", "answer", "error"]
     parts = sorted((out / "rows").glob("*.parquet"))
     return [row for part in parts for row in pq.ParquetFile(part.open("rb")).read(columns).to_pylist()]
 
@@ -247,6 +247,7 @@ def test_an_ascii_locale_changes_no_name_in_the_rows(tmp_path: Path) -> None:
     process("run", ".", "--out", "../run", "--engine", "local", cwd=tmp_path, **ascii_only)
     rows = rows_of(tmp_path.parent / "run")
     assert {row["source"] for row in rows} == {"./caf\u00e9.non", "./\\xe9.non"}
+    assert {row["name"] for row in rows} == {"caf\u00e9", "\\xe9"}
 
 
 @posix

@@ -26,6 +26,10 @@ EMPTY_TEXTS = frozenset(
     ("0", "-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212", "[]", "[0]", "()", '""', "''")
 )
 """How people write the clue of an empty line: as 0, with a hyphen, a dash or a minus sign, as an empty list or text."""
+
+FOLDERS = re.compile(r"\\(?!x[0-9a-f]{2})")
+"""What parts folders elsewhere; `\\xe9` is a byte of a name that is no UTF-8 (see `containers.readable`)."""
+
 DIVIDER = re.compile(r"(?:={3,}|-{3,})\Z")
 """A line between two puzzles."""
 
@@ -271,7 +275,7 @@ def sizes(height: int, width: int, source: str, line: int = 0) -> None:
 
 def stem(source: str, index: int = 0) -> str:
     """A name for a puzzle that has none: the file's name without folders and endings; `#index` if index is given."""
-    name = source.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    name = (FOLDERS.sub("/", source) if "\\" in source else source).rstrip("/").rsplit("/", 1)[-1]
     for ending in (*PACKINGS, ".txt"):
         if name.lower().endswith(ending):
             name = name[: -len(ending)]
