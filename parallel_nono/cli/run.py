@@ -178,7 +178,6 @@ def run(
         raise Failure(Code.USAGE, f"--mode lines: expected nonograms, found the kind {of_kind.name}")
     if pin or repeat > 1:
         mode = _for_timing(mode, workers if pin and not address else 0)
-    check_paths(paths, of_kind.claims)
     if pictures:
         _check_pictures(of_kind.name, paths, store_answers)
     name = readable(name or (out.name if out else _name(paths)))
@@ -189,6 +188,7 @@ def run(
         raise Failure(Code.USAGE, "--mode lines: expected one of our plans, found a program of --solver")
     if len(tried) > 1 and "-" in paths:
         raise Failure(Code.USAGE, "--solver: expected files, which each solver reads again, found standard input")
+    check_paths(paths, of_kind.claims)
     failed = Code.FINE
     for contender in tried:
         several = len(tried) > 1

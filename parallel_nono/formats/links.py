@@ -47,6 +47,8 @@ def mended(address: str) -> str:
         return address
     plain = found[0].rstrip(BEHIND)
     plain = found[0] if plain.endswith("=") else plain  # nothing but signs: no end of a sentence
+    if "/" in plain.rpartition("?")[2]:  # there a full stop may be a clue: its reader sees if it is one too many
+        plain += "." * (len(found[0]) > len(plain) and found[0][len(plain)] == ".")
     return unquote(plain, errors="strict") if ESCAPED.fullmatch(plain) else plain
 
 

@@ -93,7 +93,8 @@ function parserOf(layout) {
     if (full.length < wanted && wanted <= lines.length && !lines.slice(wanted).some(([, text]) => text)) {
       return lines.slice(0, wanted);
     }
-    throw wrong(lines.length ? lines[0][0] : 0, `${wanted} lines of ${what} clues`, `${full.length} lines`);
+    const at = full.length > wanted ? full[wanted][0] : lines.length ? lines[0][0] : 0;
+    throw wrong(at, `${wanted} lines of ${what} clues`, `${full.length} lines`);
   }
 
   const clueWords = (text) => words(text.replaceAll(",", " "));
