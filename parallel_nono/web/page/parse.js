@@ -193,8 +193,9 @@ function parserOf(layout) {
     if (!ends.length) throw wrong(0, "a line that starts with `:` before the row clues", "none");
     const [suffixes, palette] = gridColours(head);
     if (ends.length < 2) throw wrong(ends[0] + 1, "a second line that starts with `:` before the column clues", "none");
-    if (ends.length > 3 && lines.slice(ends[2] + 1, ends[3]).some((line) => /^([0-9]+|\?)/.test(line.trim()))) {
-      throw new InvalidPuzzle(`line ${ends[2] + 1}: triddlers (more than two sides) are not supported`);
+    if (ends.length > 3) {
+      const third = lines.slice(ends[2] + 1, ends[3]).findIndex((line) => /^([0-9]+|\?)/.test(line.trim()));
+      if (third >= 0) throw new InvalidPuzzle(`line ${ends[2] + 2 + third}: triddlers (more than two sides) are not supported`);
     }
     let last = ends[2] ?? lines.length;
     while (ends.length === 2 && last > ends[1] + 1 && !lines[last - 1].trim()) last--;
