@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-# The first compiled call takes seconds, so no example has a deadline.
-settings.register_profile("pnono", deadline=None)
+# The first compiled call takes seconds, so no example has a deadline. What decides if a change may land tries the same
+# examples every time; a run by hand tries new ones.
+settings.register_profile("pnono", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("pnono")
 
 # A shell has what it starts in the background ignore Ctrl-C, and children inherit that: those that tests interrupt

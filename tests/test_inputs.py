@@ -33,7 +33,7 @@ from parallel_nono.formats import packing
 from parallel_nono.formats.containers import Skipped, exact, readable, sources
 from parallel_nono.formats.files import LONGEST_NUMBERS, read_bytes, write
 from parallel_nono.pictures.scan import Scan, Wish, scans
-from parallel_nono.puzzle import SURROGATE, Colour, InvalidPuzzle, Puzzle
+from parallel_nono.puzzle import BLOT, SURROGATE, Block, Colour, InvalidPuzzle, Puzzle
 
 HOOK = "width 3\nheight 3\nrows\n2\n1\n3\ncolumns\n3\n1,1\n1\n"
 HOOK_ANSWER = "##./#../###"
@@ -476,6 +476,15 @@ def test_links_are_read_as_chats_leave_them(shape: str, escaped: bool) -> None:
     plain, found = (read_bytes(text.encode(), "-") for text in (LINK, mangled))
     assert [str(error) for error in found.column("error")] == [""]
     assert found.column("digest") == plain.column("digest")
+
+
+@pytest.mark.parametrize("behind", ["", ".", "...", ").", ">"])
+def test_full_stops_that_are_clues_of_a_link_stay(behind: str) -> None:
+    blots = Puzzle(rows=((Block(BLOT),),), columns=((Block(BLOT),),))
+    link = str(write([blots], "puzzlink")).strip()
+    assert link.endswith("/1/1/..")
+    (back,) = read((link + behind).encode())
+    assert back.digest == blots.digest
 
 
 def test_two_links_in_a_line_are_not_one() -> None:

@@ -589,6 +589,16 @@ def wait_for(condition: Callable[[], bool], seconds: float) -> None:
         time.sleep(0.02)
 
 
+def hidden_once(condition: Callable[[], bool], hide: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    """`hide`, once the condition holds: a puzzle of three rows would be gone before a worker looked."""
+
+    def hidden(slot: int, puzzle: int) -> None:
+        wait_for(condition, 10)
+        hide(slot, puzzle)
+
+    return hidden
+
+
 def test_workers_without_a_puzzle_sleep_until_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     from parallel_nono.engine import team as team_module
 
@@ -611,9 +621,9 @@ def test_workers_without_a_puzzle_sleep_until_there_is_one(monkeypatch: pytest.M
     before = len(naps)
     time.sleep(0.5)
     assert len(naps) == before
+    monkeypatch.setattr(lanes._team, "hide", hidden_once(lambda: len(naps) > before, lanes._team.hide))
     clues = clues_of(set_of([Puzzle.of_grid(((1, 1, 0), (1, 0, 0), (1, 1, 1)))]))
     settled = lanes.settle(clues, 0, 64, Limits(seconds=60), np.zeros(1, np.int64))
     assert settled.status == OPEN
     assert settled.n_lines > 0
-    wait_for(lambda: len(naps) > before, 10)
     assert lanes.close(10.0)

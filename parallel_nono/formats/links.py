@@ -47,8 +47,9 @@ def mended(address: str) -> str:
         return address
     plain = found[0].rstrip(BEHIND)
     plain = found[0] if plain.endswith("=") else plain  # nothing but signs: no end of a sentence
-    if "/" in plain.rpartition("?")[2]:  # there a full stop may be a clue: its reader sees if it is one too many
-        plain += "." * (len(found[0]) > len(plain) and found[0][len(plain)] == ".")
+    if "/" in plain.rpartition("?")[2]:  # there full stops may be clues: its reader sees what is too many
+        behind = found[0][len(plain) :]
+        plain += behind[: len(behind) - len(behind.lstrip("."))]
     return unquote(plain, errors="strict") if ESCAPED.fullmatch(plain) else plain
 
 

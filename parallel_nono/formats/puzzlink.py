@@ -40,7 +40,7 @@ def puzzle_of(address: str, source: str, place: int, name: str, index: int) -> P
     lines = _Slots("/".join(parts[2:]).rstrip("/"), source, place)
     columns = [lines.clue((height + 1) // 2) for _ in range(width)]
     rows = [lines.clue((width + 1) // 2) for _ in range(height)]
-    if lines.body[lines.at :].strip("ghijklmnopqrstuvwxyz") not in ("", "."):  # a full stop may end a sentence
+    if lines.body[lines.at :].strip("ghijklmnopqrstuvwxyz") not in ("", ".", "..."):  # the end of a sentence
         raise wrong(source, place, f"the end after the slots of {width} columns and {height} rows", lines.here())
     return make(rows, columns, source, name=name, index=index)
 
