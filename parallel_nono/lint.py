@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from .attempt import OUTCOMES, STAGES, Limits, Outcome
-from .check import check
+from .checker import check
 from .puzzle import Clue, InvalidPuzzle, Puzzle
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class Lint:
     def look(self, batch: pa.RecordBatch) -> Iterator[Finding]:
         """The findings about each puzzle of a set, those that could not be read included."""
         from .puzzleset import clues_of, puzzles_of
-        from .solve import solve_set
+        from .solver import solve_set
 
         results = None if self.limits is None else solve_set(batch, self.limits)
         ways = _symmetries(clues_of(batch))

@@ -31,8 +31,8 @@ from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Plan
 from parallel_nono.generate.colour import palette_of
 from parallel_nono.puzzle import BLOT, Block, Clue, Grid, Puzzle, letter
 from parallel_nono.puzzleset import set_of
-from parallel_nono.solve import solve_set
-from parallel_nono.solve.plans import load_plan, names
+from parallel_nono.solver import solve_set
+from parallel_nono.solver.plans import load_plan, names
 
 PLANS = {name: load_plan(name) for name in names()} | {"sat at once": Plan(("line", "sat"))}
 FEW = 30  # answers counted by each plan

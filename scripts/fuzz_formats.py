@@ -25,7 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import numpy as np
 from mutations import ODD, mutated, packed_like_parsed, sound
 
-from parallel_nono.formats import FORMATS, Format, encoded, files
+from parallel_nono.files import reading
+from parallel_nono.formats import FORMATS, Format, encoded
 from parallel_nono.generate.colour import palette_of
 from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
 
@@ -83,7 +84,7 @@ def main() -> int:
 
     samples: dict[str, list[bytes]] = {}
     for path in sorted((ROOT / "tests/samples").iterdir()):
-        form = files.content_and_format(path.read_bytes(), path.name, None)[2]
+        form = reading.content_and_format(path.read_bytes(), path.name, None)[2]
         samples.setdefault(form.name, []).append(path.read_bytes())
     forms = [form for form in FORMATS if not given.format or form.name in given.format]
     counts = {form.name: np.zeros(3, int) for form in forms}

@@ -11,7 +11,7 @@ import numpy as np
 from parallel_nono.attempt import Limits
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
-from parallel_nono.solve import pipeline
+from parallel_nono.solver import pipeline
 
 ROUNDS = Limits(plan=("line",), order="rounds")
 

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome
-from parallel_nono.formats import files
+from parallel_nono.files import reading
 from parallel_nono.puzzle import Grid, Puzzle
 from parallel_nono.puzzleset import plain_palette, puzzle_at
-from parallel_nono.solve import solve_set
+from parallel_nono.solver import solve_set
 
 OURS = {
     "pynonogram-non": "pynonogram", "nonpack": "non", "olsak-g": "olsak", "pbn-xml": "webpbn", "sgt-id": "sgt",
@@ -49,7 +49,7 @@ def parameters(folder: Path) -> Iterator[object]:
 
 @cache
 def batch_of(path: Path) -> pa.RecordBatch:
-    return files.read_bytes(path.read_bytes(), path.name)
+    return reading.read_bytes(path.read_bytes(), path.name)
 
 
 def is_clear(error: str, file: str) -> bool:
@@ -79,7 +79,7 @@ def judge(path: Path, row: Row, most: int) -> None:
     """Errors: AssertionError, unless the puzzle of a row is read and decided right; `most` answers are counted."""
     batch, place = batch_of(path), int(row["puzzle"]) - 1
     if path.stat().st_size:
-        form = files.content_and_format(path.read_bytes(), path.name, None)[2]
+        form = reading.content_and_format(path.read_bytes(), path.name, None)[2]
         assert form.name == OURS.get(row["format"], row["format"])
     error = batch.column("error")[place].as_py()
     if row["verdict"] == "error":

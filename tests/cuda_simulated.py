@@ -17,8 +17,8 @@ from parallel_nono.kernels.cuda import NO_LAYOUT, OPEN_LINE
 from parallel_nono.kernels.line import settle_planes
 from parallel_nono.puzzle import BLOT, Block, Puzzle
 from parallel_nono.puzzleset import Clues, clues_of, plain_palette, set_of
-from parallel_nono.solve.cuda import _Propagation, propagate, unavailable
-from parallel_nono.solve.pipeline import OPEN_CELL, solve_set
+from parallel_nono.solver.cuda import _Propagation, propagate, unavailable
+from parallel_nono.solver.pipeline import OPEN_CELL, solve_set
 
 
 def random_lines(random: np.random.Generator, count: int, n: int, n_colours: int, blots: bool) -> tuple[Puzzle, list]:

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from parallel_nono.formats import Format, encoded, files
-from parallel_nono.formats.containers import Source
+from parallel_nono.files import reading
+from parallel_nono.files.containers import Source
+from parallel_nono.formats import Format, encoded
 from parallel_nono.generate.colour import palette_of
 from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
 
@@ -152,14 +153,14 @@ def sample_pieces(form: Format) -> Iterator[Piece]:
     """Every sample of a format that holds one puzzle."""
     for path in sorted(SAMPLES.iterdir()):
         data = path.read_bytes()
-        if files.content_and_format(data, path.name, None)[2].name == form.name:
-            batch = files.read_bytes(data, path.name)
+        if reading.content_and_format(data, path.name, None)[2].name == form.name:
+            batch = reading.read_bytes(data, path.name)
             if batch.num_rows == 1:
                 yield Piece(data, batch.column("digest")[0].as_py())
 
 
 def only_digest(data: bytes, format: str) -> str:
-    (row,) = files.read_bytes(data, "one", format).select(["digest", "error"]).to_pylist()
+    (row,) = reading.read_bytes(data, "one", format).select(["digest", "error"]).to_pylist()
     assert row["digest"], row["error"]
     return str(row["digest"])
 
@@ -213,7 +214,7 @@ def readings(data: bytes, form: Format, pieces: Sequence[Piece]) -> Iterator[tup
         forced = form.name if name == "joined" else None
         if not all(tells(piece, name, forced) for piece in pieces):
             continue
-        yield name, files.read_bytes(data, name, forced)
+        yield name, reading.read_bytes(data, name, forced)
         if form.pack:
             yield f"{name}, compiled", compiled(data, name, forced)
         if form.cut is not None:
@@ -223,21 +224,21 @@ def readings(data: bytes, form: Format, pieces: Sequence[Piece]) -> Iterator[tup
 @cache
 def tells(piece: Piece, name: str, forced: str | None) -> bool:
     """Whether a file of one puzzle is read as what it is."""
-    return files.read_bytes(piece.data, name, forced).column("digest").to_pylist() == [piece.digest]
+    return reading.read_bytes(piece.data, name, forced).column("digest").to_pylist() == [piece.digest]
 
 
 def compiled(data: bytes, name: str, forced: str | None) -> pa.RecordBatch:
     """What the compiled readers make of bytes, however few."""
-    before, files.PACK_FROM = files.PACK_FROM, 0
+    before, reading.PACK_FROM = reading.PACK_FROM, 0
     try:
-        return files.read_bytes(data, name, forced)
+        return reading.read_bytes(data, name, forced)
     finally:
-        files.PACK_FROM = before
+        reading.PACK_FROM = before
 
 
 def in_pieces(data: bytes, name: str, forced: str | None) -> pa.RecordBatch:
     """What is read of a long file; here a piece is a few lines."""
-    found = list(files.batches(Source(name, len(data), data=data), forced, about=40))
+    found = list(reading.batches(Source(name, len(data), data=data), forced, about=40))
     columns = ["digest", "error", "warnings", "height", "width"]
     table = pa.Table.from_batches([batch.select(columns) for batch in found]).combine_chunks()
     return table.to_batches()[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from parallel_nono.formats import files
+from parallel_nono.files import reading
 from parallel_nono.puzzleset import puzzles_of
 
 ODD = (
@@ -40,7 +40,7 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
 
 def sound(data: bytes, name: str, format: str | None = None) -> tuple[int, int]:
     """(puzzles, errors) that any bytes give: at least one row, each a puzzle or an error that names the file."""
-    batch = files.read_bytes(data, name, format)
+    batch = reading.read_bytes(data, name, format)
     rows = batch.select(["height", "width", "error", "digest", "index"]).to_pylist()
     assert rows
     for row in rows:
@@ -55,12 +55,12 @@ def sound(data: bytes, name: str, format: str | None = None) -> tuple[int, int]:
 def packed_like_parsed(items: list[tuple[str, bytes]], format: str) -> None:
     """Every text that a compiled reader takes is the same set of puzzles as `parse` gives."""
     found = []
-    before = files.PACK_FROM
+    before = reading.PACK_FROM
     for least in (0, 1 << 60):
-        files.PACK_FROM = least
+        reading.PACK_FROM = least
         try:
-            found.append(files.read_many(items, format))
+            found.append(reading.read_many(items, format))
         finally:
-            files.PACK_FROM = before
+            reading.PACK_FROM = before
     if not found[0].equals(found[1]):
         assert found[0].to_pylist() == found[1].to_pylist()

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from parallel_nono.formats import Format, encoded, files
+from parallel_nono.files import reading
+from parallel_nono.formats import Format, encoded
 from parallel_nono.generate.colour import palette_of
 from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
 
@@ -105,7 +106,7 @@ def padded(data: bytes, form: Format) -> Iterator[Mutant]:
 
 
 def rows_of(data: bytes, source: str, forced: str | None) -> list[dict[str, object]]:
-    found: pa.RecordBatch = files.read_bytes(data, source, forced)
+    found: pa.RecordBatch = reading.read_bytes(data, source, forced)
     return found.select(COLUMNS).to_pylist()
 
 
@@ -211,7 +212,7 @@ def random_file(rng: random.Random, form: Format) -> bytes:
 @cache
 def samples_of(name: str) -> list[bytes]:
     whole = [(path.name, path.read_bytes()) for path in sorted(SAMPLES.iterdir())]
-    return [data for file, data in whole if files.content_and_format(data, file, None)[2].name == name]
+    return [data for file, data in whole if reading.content_and_format(data, file, None)[2].name == name]
 
 
 def random_puzzle(rng: random.Random, form: Format) -> Puzzle:

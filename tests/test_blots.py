@@ -20,18 +20,18 @@ from test_kernels import arrays, packed, unpacked, without_absent_colours
 
 from parallel_nono import Limits, Outcome, solve
 from parallel_nono.attempt import OUTCOMES, STAGES
-from parallel_nono.check import check
-from parallel_nono.check.fast import check_set
+from parallel_nono.checker import check
+from parallel_nono.checker.fast import check_set
+from parallel_nono.files.packed import read_packed, write_packed
+from parallel_nono.files.reading import read_bytes
 from parallel_nono.formats import FORMATS, format_named
-from parallel_nono.formats.files import read_bytes
-from parallel_nono.formats.packed import read_packed, write_packed
 from parallel_nono.generate import generate
 from parallel_nono.generate.colour import palette_of
 from parallel_nono.kernels.line import settle_planes
 from parallel_nono.puzzle import BLOT, Block, Clue, InvalidPuzzle, Puzzle, runs, shows
 from parallel_nono.puzzleset import SCHEMA, clues_of, digests, puzzle_at, set_of
-from parallel_nono.solve import solve_set
-from parallel_nono.solve.line import settle
+from parallel_nono.solver import solve_set
+from parallel_nono.solver.line import settle
 
 B = Block(BLOT)
 HOOK = Puzzle(((Block(2), B), (B,), (Block(3),)), ((B,), (Block(1), Block(1)), (Block(3),)), name="hook")

@@ -15,8 +15,8 @@ import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parallel_nono.check import check
-from parallel_nono.check.fast import check_set
+from parallel_nono.checker import check
+from parallel_nono.checker.fast import check_set
 from parallel_nono.kernels.text import text_of, texts_of_set
 from parallel_nono.puzzle import BLACK_AND_WHITE, Block, Colour, Grid, Puzzle, letter, runs
 from parallel_nono.puzzleset import clues_of, set_of
@@ -134,7 +134,7 @@ def test_the_fast_checker_passes_over_rows_that_are_errors() -> None:
 
 
 def test_the_plain_checker_costs_no_numba() -> None:
-    code = "import sys, parallel_nono.check; assert not {'numba', 'numpy', 'pyarrow'} & set(sys.modules)"
+    code = "import sys, parallel_nono.checker; assert not {'numba', 'numpy', 'pyarrow'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -221,7 +221,7 @@ def test_the_oracles_count_all_pictures_of_a_size_as_published(
 
 @given(strategies.grids(most=8))
 def test_runs_of_the_library_are_the_runs_of_the_checker(grid: Grid) -> None:
-    from parallel_nono.check.plain import _shown
+    from parallel_nono.checker.plain import _shown
 
     for row in grid:
         assert [tuple(block) for block in runs(row)] == _shown(row)

@@ -24,9 +24,9 @@ import parallel_nono.cli
 from parallel_nono import cli
 from parallel_nono.attempt import Plan
 from parallel_nono.cli.exits import MEANINGS, Code, Failure, writing
-from parallel_nono.solve.plans import CHOICES, InvalidPlan, load_plan, racing
-from parallel_nono.solve.plans import names as plan_names
-from parallel_nono.solve.prover import ENTRY
+from parallel_nono.solver.plans import CHOICES, InvalidPlan, load_plan, racing
+from parallel_nono.solver.plans import names as plan_names
+from parallel_nono.solver.prover import ENTRY
 
 ROOT = Path(parallel_nono.__file__).parent.parent
 
@@ -498,7 +498,7 @@ def test_the_default_plan_is_the_default_of_the_library() -> None:
 
 
 def test_a_plan_may_name_every_stage_of_the_pipeline() -> None:
-    from parallel_nono.solve.pipeline import STAGES
+    from parallel_nono.solver.pipeline import STAGES
 
     assert tuple(STAGES) == CHOICES
 
@@ -652,7 +652,7 @@ def test_a_fault_of_ours_says_so_and_debug_shows_where(monkeypatch: pytest.Monke
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("of a test")
 
-    monkeypatch.setattr("parallel_nono.formats.files.read", broken)
+    monkeypatch.setattr("parallel_nono.files.reading.read", broken)
     ended = pnono("solve", "-", text=HOOK)
     assert ended.code == Code.BUG
     assert ended.err == "pnono: internal error: ZeroDivisionError: of a test (the same with --debug shows where)\n"
@@ -664,7 +664,7 @@ def test_an_interrupt_ends_with_its_code(monkeypatch: pytest.MonkeyPatch) -> Non
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parallel_nono.formats.files.read", interrupted)
+    monkeypatch.setattr("parallel_nono.files.reading.read", interrupted)
     assert pnono("solve", "-", text=HOOK) == (Code.INTERRUPTED, "", "pnono: interrupted\n")
 
 

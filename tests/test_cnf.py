@@ -21,15 +21,15 @@ from strategies import blotted_puzzles, puzzles, puzzles_of_grids
 from test_cli import CROSSED, HOOK, pnono
 
 from parallel_nono.attempt import Limits, Plan
-from parallel_nono.check import check
-from parallel_nono.formats.files import read_many
+from parallel_nono.checker import check
+from parallel_nono.files.reading import read_many
 from parallel_nono.generate import generate
 from parallel_nono.kernels.encode import TRUE
 from parallel_nono.kernels.plain_cnf import N_KINDS, RULE_1, RULE_2, RULE_3, RULE_5, VARIABLES
 from parallel_nono.puzzle import Block, Grid, InvalidPuzzle, Puzzle, letter
 from parallel_nono.puzzleset import clues_of, set_of
-from parallel_nono.solve import plain_cnf, solve_set
-from parallel_nono.solve.dimacs import (
+from parallel_nono.solver import plain_cnf, solve_set
+from parallel_nono.solver.dimacs import (
     SATISFIABLE,
     UNKNOWN,
     UNSATISFIABLE,
@@ -41,8 +41,8 @@ from parallel_nono.solve.dimacs import (
     plain_formula,
     read_output,
 )
-from parallel_nono.solve.plain_cnf import TooLarge, plain_counts, plain_problem
-from parallel_nono.solve.sat import Decision, Problem, decide
+from parallel_nono.solver.plain_cnf import TooLarge, plain_counts, plain_problem
+from parallel_nono.solver.sat import Decision, Problem, decide
 
 Literal = tuple[bool, tuple]  # (positive, what the variable says)
 
@@ -198,7 +198,7 @@ def test_a_huge_formula_is_refused_before_it_is_built(monkeypatch: pytest.Monkey
     puzzle = Puzzle((block,), ((),) * 19_999 + (block,))
     with pytest.raises(TooLarge, match="plain encoding of at most 268,435,456 literals"):
         plain_formula(puzzle)
-    monkeypatch.setattr("parallel_nono.solve.dimacs.MOST_LITERALS", 1000)
+    monkeypatch.setattr("parallel_nono.solver.dimacs.MOST_LITERALS", 1000)
     with pytest.raises(TooLarge, match="order encoding of at most 1,000 literals"):
         order_formula(puzzle)
 

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from strategies import puzzles
 
 from parallel_nono.attempt import MOST_COUNTED, Limits, Outcome, Plan
-from parallel_nono.check import check
+from parallel_nono.checker import check
 from parallel_nono.engine import engine, work
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.local import Crew
 from parallel_nono.kinds import kind
 from parallel_nono.puzzle import Block, Puzzle
 from parallel_nono.puzzleset import set_of
-from parallel_nono.solve import sat, solve_set
-from parallel_nono.solve.prover import Proof
-from parallel_nono.solve.single import solve_one
+from parallel_nono.solver import sat, solve_set
+from parallel_nono.solver.prover import Proof
+from parallel_nono.solver.single import solve_one
 
 SAT_ALONE = Plan(("line", "sat"))
 ONE = (Block(1),)

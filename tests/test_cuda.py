@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parallel_nono.solve.cuda import unavailable
+from parallel_nono.solver.cuda import unavailable
 
 HERE = Path(__file__).parent
 
@@ -26,7 +26,7 @@ def test_device_kernels_equal_those_of_the_cpu_under_the_simulator() -> None:
 
 
 def test_without_a_device_one_sentence_says_so() -> None:
-    code = "from parallel_nono.solve.cuda import unavailable; print(unavailable())"
+    code = "from parallel_nono.solver.cuda import unavailable; print(unavailable())"
     environment = os.environ | {"NUMBA_DISABLE_CUDA": "1"}
     environment.pop("NUMBA_ENABLE_CUDASIM", None)
     said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

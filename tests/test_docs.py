@@ -17,8 +17,8 @@ import parallel_nono
 from parallel_nono import cli
 from parallel_nono.attempt import COLUMNS, OUTCOMES, STAGES
 from parallel_nono.cli.exits import MEANINGS
-from parallel_nono.solve.plans import load_plan
-from parallel_nono.solve.plans import names as plan_names
+from parallel_nono.solver.plans import load_plan
+from parallel_nono.solver.plans import names as plan_names
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -24,12 +24,12 @@ from oracles import grids_by_trying_all
 from strategies import puzzles
 
 from parallel_nono.attempt import Limits, Outcome
-from parallel_nono.check.plain import check
-from parallel_nono.formats.files import read
+from parallel_nono.checker.plain import check
+from parallel_nono.files.reading import read
 from parallel_nono.kinds.external import judged
 from parallel_nono.puzzle import Block, Puzzle
-from parallel_nono.solve import external
-from parallel_nono.solve.external import CLAIMS, Ended, InvalidProgram, Program, Said, understood
+from parallel_nono.solver import external
+from parallel_nono.solver.external import CLAIMS, Ended, InvalidProgram, Program, Said, understood
 
 ROOT = Path(__file__).resolve().parent.parent
 

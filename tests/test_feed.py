@@ -22,8 +22,8 @@ from parallel_nono.engine.feed import MOST_WEIGHT, Feed, chunk_of, weight_of, we
 from parallel_nono.engine.inputs import Inputs
 from parallel_nono.engine.local import Crew
 from parallel_nono.engine.work import Chunk, Done, Place, Work, attempt, loaded, new_page
-from parallel_nono.formats.containers import Source, Span, sources
-from parallel_nono.formats.remote import is_remote, located
+from parallel_nono.files.containers import Source, Span, sources
+from parallel_nono.files.remote import is_remote, located
 from parallel_nono.kinds import kind
 from parallel_nono.puzzle import InvalidPuzzle
 
@@ -137,7 +137,7 @@ def test_a_chunk_that_came_back_is_cut_for_all() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A packed set of 700 puzzles in small row groups, a text, one that is broken, and one that can't be read."""
-    from parallel_nono.formats.packed import write_packed
+    from parallel_nono.files.packed import write_packed
     from parallel_nono.puzzle import Block, Puzzle
     from parallel_nono.puzzleset import set_of
 
@@ -225,7 +225,7 @@ def test_a_file_that_vanished_before_its_worker_came_is_a_row(folder: Path) -> N
 
 
 def test_spans_of_a_row_group_are_its_rows(folder: Path) -> None:
-    from parallel_nono.formats.files import batches
+    from parallel_nono.files.reading import batches
 
     path = str(folder / "set.parquet")
     whole = [row for batch in batches(Source(path, path=path, packed=True)) for row in batch.to_pylist()]

@@ -20,9 +20,9 @@ import pytest
 
 import parallel_nono
 from parallel_nono.cli import main
-from parallel_nono.formats import fetch as fetching
-from parallel_nono.formats.fetch import SITES, Folder, Record, Unreachable, fetch, is_address
-from parallel_nono.formats.files import write
+from parallel_nono.files import fetch as fetching
+from parallel_nono.files.fetch import SITES, Folder, Record, Unreachable, fetch, is_address
+from parallel_nono.files.reading import write
 from parallel_nono.puzzle import Puzzle
 
 TINY = Puzzle.of_grid([[1, 0, 1, 1, 0], [0] * 5, [1, 1, 1, 0, 0]], name="Tiny & small")

@@ -16,21 +16,21 @@ from pathlib import Path
 import pytest
 
 import parallel_nono
-from parallel_nono.formats import containers, files
-from parallel_nono.formats.containers import Source, sources
-from parallel_nono.formats.packed import write_packed
+from parallel_nono.files import containers, reading
+from parallel_nono.files.containers import Source, sources
+from parallel_nono.files.packed import write_packed
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import set_of
 
 TINY = Puzzle.of_grid([[1, 1, 0, 1], [0] * 4, [1, 0, 0, 0]])
 OTHER = Puzzle.of_grid([[1, 0], [1, 1]])
-NIN, MK = files.write([TINY], "nin"), files.write([OTHER], "mk")
-NON = files.write([TINY], "non").replace("title", "by", 1)
+NIN, MK = reading.write([TINY], "nin"), reading.write([OTHER], "mk")
+NON = reading.write([TINY], "non").replace("title", "by", 1)
 
 
 def digests(path: str | Path | bytes) -> list[str]:
     """Digest, or message of the error, of each puzzle under a path."""
-    return [str(p) if isinstance(p, InvalidPuzzle) else p.digest for p in files.read(path, errors="yield")]
+    return [str(p) if isinstance(p, InvalidPuzzle) else p.digest for p in reading.read(path, errors="yield")]
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_what_is_not_there_is_an_error_of_its_own(tmp_path: Path) -> None:
     assert first == TINY.digest
     assert "gone.nin: can't be read: No such file" in second
     with pytest.raises(InvalidPuzzle):
-        list(files.read(tmp_path / "b.nin"))
+        list(reading.read(tmp_path / "b.nin"))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="needs a user without all rights")
@@ -108,14 +108,14 @@ def test_a_file_that_vanishes_between_listing_and_reading_is_a_row(tmp_path: Pat
         (tmp_path / name).write_text(NIN)
     found = list(sources([tmp_path]))
     (tmp_path / "a.nin").unlink()
-    batch = files.read_sources(found)
+    batch = reading.read_sources(found)
     assert batch.column("digest").to_pylist() == ["", TINY.digest]
     assert "No such file" in batch.column("error")[0].as_py()
 
 
 def test_paths_are_taken_in_the_order_given(folder: Path) -> None:
     given = [folder / "b.nin", folder / "a/2.mk", str(folder / "b.nin")]
-    assert [p.digest for p in files.read(given)] == [TINY.digest, OTHER.digest, TINY.digest]
+    assert [p.digest for p in reading.read(given)] == [TINY.digest, OTHER.digest, TINY.digest]
 
 
 def test_standard_input_is_a_minus(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_standard_input_is_a_minus(tmp_path: Path) -> None:
 
 # Encodings and line ends.
 
-TITLED = files.write([TINY], "non").replace('title "', 'title "Crêpe façon Øst ')
+TITLED = reading.write([TINY], "non").replace('title "', 'title "Crêpe façon Øst ')
 
 
 @pytest.mark.parametrize(
@@ -149,29 +149,37 @@ TITLED = files.write([TINY], "non").replace('title "', 'title "Crêpe façon Øs
     ],
 )
 def test_encodings_and_line_ends_change_nothing(data: bytes, warned: bool) -> None:
-    (puzzle,) = files.read(data)
+    (puzzle,) = reading.read(data)
     assert puzzle.digest == TINY.digest
     assert puzzle.name.startswith("Crêpe façon Øst")
     assert bool(puzzle.warnings) == warned
 
 
 def test_an_encoding_declared_in_xml_is_used() -> None:
-    text = files.write([TINY], "webpbn").replace("UTF-8", "ISO-8859-5").replace("<puzzle ", "<title>Ёж</title><puzzle ")
-    (puzzle,) = files.read(text.encode("iso-8859-5"))
+    text = (
+        reading.write([TINY], "webpbn").replace("UTF-8", "ISO-8859-5").replace("<puzzle ", "<title>Ёж</title><puzzle ")
+    )
+    (puzzle,) = reading.read(text.encode("iso-8859-5"))
     assert dict(puzzle.metadata)["title"] == "Ёж" or puzzle.name == "Ёж"
-    (puzzle,) = files.read(text.replace("ISO-8859-5", "no-such-code").encode())
+    (puzzle,) = reading.read(text.replace("ISO-8859-5", "no-such-code").encode())
     assert puzzle.digest == TINY.digest
 
 
 def test_cr_never_sticks_to_a_clue() -> None:
     for line_end in ("\r\n", "\r"):
-        for text in (NIN, MK, files.write([TINY], "sgt"), files.write([OTHER], "taai"), files.write([TINY], "olsak")):
+        for text in (
+            NIN,
+            MK,
+            reading.write([TINY], "sgt"),
+            reading.write([OTHER], "taai"),
+            reading.write([TINY], "olsak"),
+        ):
             assert digests(text.replace("\n", line_end).encode()) == digests(text.encode())
 
 
 @pytest.mark.parametrize("data", [b"", b" \n\t\n", b"\0\1\2\3" * 9, b"\x89PNG\r\n\x1a\n\0\0", b"PAR1xxxx", b"hello\n"])
 def test_what_is_no_text_of_a_puzzle_is_one_row(data: bytes) -> None:
-    batch = files.read_bytes(data, "folder/x.bin")
+    batch = reading.read_bytes(data, "folder/x.bin")
     assert batch.num_rows == 1
     assert batch.column("error")[0].as_py().startswith("folder/x.bin")
     assert "expected" in batch.column("error")[0].as_py()
@@ -219,7 +227,7 @@ def test_members_of_an_archive_are_files_of_their_own(tmp_path: Path, name: str)
     zipped = name in ("s.zip", "named.otherwise")
     path.write_bytes(zip_of(MEMBERS) if zipped else tar_of(MEMBERS, modes.get(name, "w:gz")))
     skipped: list[str] = []
-    batch = files.read_sources(sources([path], skipped.append))
+    batch = reading.read_sources(sources([path], skipped.append))
     assert batch.column("source").to_pylist() == [
         f"{path}/{member}" for member in ("set/a.nin", "set/b.mk.gz", "set/broken.nin", "x.txt", "../../up.nin")
     ]
@@ -279,11 +287,11 @@ def test_caps_hold_against_files_that_unpack_without_end(tmp_path: Path, monkeyp
 def test_a_header_of_any_size_allocates_nothing(text: str) -> None:
     import tracemalloc
 
-    files.read_bytes(b"1 1\n1\n1\n", "x.nin")
+    reading.read_bytes(b"1 1\n1\n1\n", "x.nin")
     tracemalloc.start()
     try:
         for name in ("x.nin", "x.mk", "x.pzl"):
-            assert files.read_bytes(text.encode(), name).column("error")[0].as_py()
+            assert reading.read_bytes(text.encode(), name).column("error")[0].as_py()
         assert tracemalloc.get_traced_memory()[1] < 4 << 20
     finally:
         tracemalloc.stop()
@@ -296,27 +304,27 @@ def test_many_files_make_one_set_in_their_order() -> None:
     items = []
     for i in range(400):
         kind = i % 5
-        text = [NIN, MK, "3 3\n1\n", NIN.replace("2 1", "1 2"), files.write([OTHER, OTHER], "taai")][kind]
+        text = [NIN, MK, "3 3\n1\n", NIN.replace("2 1", "1 2"), reading.write([OTHER, OTHER], "taai")][kind]
         items.append((f"{i}.{('nin', 'mk', 'nin', 'nin', 'taai')[kind]}", text.encode()))
     items += [(f"n{i}.nin", NIN.encode()) for i in range(3000)]  # enough for the compiled reader
     items.insert(2000, ("broken.nin", b"4 3\n2 1\n"))
-    batch = files.read_many(items)
-    one_by_one = [row for item in items for row in files.read_bytes(item[1], item[0]).to_pylist()]
+    batch = reading.read_many(items)
+    one_by_one = [row for item in items for row in reading.read_bytes(item[1], item[0]).to_pylist()]
     assert batch.to_pylist() == one_by_one
 
 
 @pytest.mark.parametrize("name", ["taai", "sgt", "non"])
 def test_a_long_file_is_read_in_pieces_with_the_same_rows(name: str) -> None:
     puzzles = [Puzzle.of_grid([[(i >> k) & 1 for k in range(3)], [1, 0, 1], [i & 1, 0, 1]]) for i in range(300)]
-    text = files.write(puzzles, name)
+    text = reading.write(puzzles, name)
     for spoil in (False, True):
         if spoil:
             lines = text.split("\n")
             middle = next(i for i in range(len(lines) // 2, len(lines)) if lines[i][:1].isdigit())
             lines[middle] = "x x"
             text = "\n".join(lines)
-        whole = files.read_bytes(text.encode(), f"long.{name}")
-        pieces = list(files.batches(Source(f"long.{name}", data=text.encode()), about=1000))
+        whole = reading.read_bytes(text.encode(), f"long.{name}")
+        pieces = list(reading.batches(Source(f"long.{name}", data=text.encode()), about=1000))
         assert len(pieces) > 3
         assert [row for piece in pieces for row in piece.to_pylist()] == whole.to_pylist()
         assert any(whole.column("error").to_pylist()) == spoil
@@ -331,10 +339,10 @@ def test_a_packed_file_is_a_source_of_batches(tmp_path: Path) -> None:
     assert [source.packed for source in found] == [True, True]
     assert skipped == [f"{tmp_path}/run.parquet"]
     for source in found:
-        (batch,) = files.batches(source)
+        (batch,) = reading.batches(source)
         assert batch.column("digest").to_pylist() == [TINY.digest, OTHER.digest]
     assert digests(tmp_path / "set.parquet") == [TINY.digest, OTHER.digest]
-    (broken,) = files.batches(next(sources([tmp_path / "run.parquet"])))
+    (broken,) = reading.batches(next(sources([tmp_path / "run.parquet"])))
     assert "damaged Parquet" in broken.column("error")[0].as_py()
 
 
@@ -359,7 +367,7 @@ def test_a_folder_of_many_files_is_not_listed_ahead(tmp_path: Path) -> None:
 
 
 def test_read_raises_at_the_first_broken_puzzle_or_gives_it_out() -> None:
-    text = files.write([TINY, OTHER], "sgt").replace("\n", "\n2x2:9\n", 1).encode()
+    text = reading.write([TINY, OTHER], "sgt").replace("\n", "\n2x2:9\n", 1).encode()
     found = parallel_nono.read(text)
     assert next(found).digest == TINY.digest
     with pytest.raises(InvalidPuzzle, match=r"-:2: expected 2 column and 2 row clues, found `1 clues`") as error:

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from mutations import mutated, packed_like_parsed, sound
 from strategies import blotted_puzzles, puzzles, puzzles_of_clues, puzzles_of_grids
 
-from parallel_nono.formats import FORMATS, Content, Format, files, format_named, recognise
-from parallel_nono.formats.text import fits, labelled, stem
+from parallel_nono.files import reading
+from parallel_nono.formats import FORMATS, Content, Format, format_named, recognise
+from parallel_nono.formats.common.text import fits, labelled, stem
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Colour, InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import plain_palette, puzzles_of, set_of
 
@@ -91,7 +92,7 @@ WRITERS = [form for form in FORMATS if form.write]
 
 def parsed(form: Format, text: Content, source: str = "x") -> list[Puzzle | InvalidPuzzle]:
     """What the format's own reader gives, an error of the whole file included."""
-    return list(files._parsed(form, text, source, ""))
+    return list(reading._parsed(form, text, source, ""))
 
 
 def error_of(name: str, text: str) -> str:
@@ -106,7 +107,7 @@ def error_of(name: str, text: str) -> str:
 
 
 def test_there_is_a_sample_of_every_format() -> None:
-    found = [files.content_and_format(path.read_bytes(), path.name, None)[2].name for path in SAMPLES.iterdir()]
+    found = [reading.content_and_format(path.read_bytes(), path.name, None)[2].name for path in SAMPLES.iterdir()]
     assert set(found) == {form.name for form in FORMATS}
     assert {path.name for path in SAMPLES.iterdir()} >= set(EXPECTED)
 
@@ -120,7 +121,7 @@ def test_a_sample_is_recognised_by_its_content_alone(file: str) -> None:
 
 @pytest.mark.parametrize("file", EXPECTED)
 def test_a_sample_gives_the_puzzles_that_it_shows(file: str) -> None:
-    found = list(files.read(SAMPLES / file, errors="yield"))
+    found = list(reading.read(SAMPLES / file, errors="yield"))
     wanted = EXPECTED[file][1]
     assert [p.digest if isinstance(p, Puzzle) else ERROR for p in found] == [p.digest if p else ERROR for p in wanted]
     for puzzle, right in zip(found, wanted, strict=True):
@@ -131,13 +132,13 @@ def test_a_sample_gives_the_puzzles_that_it_shows(file: str) -> None:
 
 @pytest.mark.parametrize("file", EXPECTED)
 def test_a_set_holds_the_same_puzzles_as_the_objects(file: str) -> None:
-    found = list(files.read(SAMPLES / file, errors="yield"))
-    batch = files.read_bytes((SAMPLES / file).read_bytes(), str(SAMPLES / file))
+    found = list(reading.read(SAMPLES / file, errors="yield"))
+    batch = reading.read_bytes((SAMPLES / file).read_bytes(), str(SAMPLES / file))
     assert [str(p) for p in puzzles_of(batch)] == [str(p) for p in found]
 
 
 def test_names_facts_and_goals_are_kept_and_entities_decoded_once() -> None:
-    (puzzle,) = files.read(SAMPLES / "tiny.non")
+    (puzzle,) = reading.read(SAMPLES / "tiny.non")
     assert puzzle.name == "Tiny & small"
     assert dict(puzzle.metadata) == {
         "catalogue": "samples #1",
@@ -145,15 +146,15 @@ def test_names_facts_and_goals_are_kept_and_entities_decoded_once() -> None:
         "by": "The parallel_nono authors",
         "license": "MIT",
     }
-    (puzzle,) = files.read(SAMPLES / "tiny.xml")
+    (puzzle,) = reading.read(SAMPLES / "tiny.xml")
     assert (puzzle.name, dict(puzzle.metadata)["author"], puzzle.n_colours) == ("Tiny", "The parallel_nono authors", 2)
 
 
 def test_a_puzzle_without_a_name_is_called_after_its_file() -> None:
-    assert [p.name for p in files.read(SAMPLES / "tiny.nin")] == ["tiny"]
-    assert [p.name for p in files.read(SAMPLES / "tiny.sgt")] == ["tiny#seed7"]
-    assert [p.name for p in files.read(SAMPLES / "square.taai")] == ["square#1", "square#2"]
-    assert [p.index for p in files.read(SAMPLES / "bundle.nonpack", errors="yield")] == [1, 2, 3]
+    assert [p.name for p in reading.read(SAMPLES / "tiny.nin")] == ["tiny"]
+    assert [p.name for p in reading.read(SAMPLES / "tiny.sgt")] == ["tiny#seed7"]
+    assert [p.name for p in reading.read(SAMPLES / "square.taai")] == ["square#1", "square#2"]
+    assert [p.index for p in reading.read(SAMPLES / "bundle.nonpack", errors="yield")] == [1, 2, 3]
     assert labelled("a/b.nin", "", 3, False) == "b#3"
     assert stem("a.tar/b/c.txt.gz") == "c"
 
@@ -217,29 +218,29 @@ def test_every_pair_of_formats_carries_a_puzzle_across(first: Format) -> None:
     carried = [puzzle for puzzle in PROOFS if carries(first, puzzle)]
     assert carried
     for puzzle in carried:
-        (here,) = parsed(first, files.write([puzzle], first.name), f"x{first.extensions[0]}")
+        (here,) = parsed(first, reading.write([puzzle], first.name), f"x{first.extensions[0]}")
         assert isinstance(here, Puzzle), here
         assert here.digest == puzzle.digest
         for second in WRITERS:
             if not carries(second, here):
                 with pytest.raises(InvalidPuzzle, match="found"):
-                    files.write([here], second.name)
+                    reading.write([here], second.name)
                 continue
-            content = files.write([here], second.name)
+            content = reading.write([here], second.name)
             data = content if isinstance(content, bytes) else content.encode()
-            (back,) = files.read(data, second.name)
+            (back,) = reading.read(data, second.name)
             assert back.digest == puzzle.digest, second.name
             source = f"x{second.extensions[0]}"
-            assert files.content_and_format(data, source, None)[2] is second
+            assert reading.content_and_format(data, source, None)[2] is second
 
 
 @pytest.mark.parametrize("form", WRITERS, ids=lambda form: form.name)
 def test_what_is_written_is_recognised_by_its_content_or_doubted(form: Format) -> None:
     for puzzle in PROOFS:
         if carries(form, puzzle):
-            content = files.write([puzzle], form.name)
+            content = reading.write([puzzle], form.name)
             data = content if isinstance(content, bytes) else content.encode()
-            _, warning, found = files.content_and_format(data, "x", None)
+            _, warning, found = reading.content_and_format(data, "x", None)
             assert found is form or "could also be read" in warning or form.name in SHARED_TEXTS, (found.name, warning)
 
 
@@ -261,7 +262,7 @@ def test_json_carries_everything_that_a_puzzle_has(found: list[tuple[Puzzle, str
         replace(p, name=name, metadata=tuple(facts.items()), index=i, source="x", warnings=("one; two",) * (i % 2))
         for i, (p, name, facts) in enumerate(found, start=1)
     ]
-    back = parsed(format_named("json"), files.write(whole, "json"))
+    back = parsed(format_named("json"), reading.write(whole, "json"))
     for puzzle, other in zip(whole, back, strict=True):
         assert isinstance(other, Puzzle)
         assert replace(other, name=puzzle.name) == puzzle
@@ -273,7 +274,7 @@ def test_json_carries_everything_that_a_puzzle_has(found: list[tuple[Puzzle, str
 @settings(max_examples=40)
 def test_goals_and_titles_survive_xml_and_non(name: str, puzzle: Puzzle, title: str) -> None:
     puzzle = replace(puzzle, name=title)
-    (back,) = files.read(files.write([puzzle], name).encode())
+    (back,) = reading.read(reading.write([puzzle], name).encode())
     assert back.digest == puzzle.digest
     assert back.goal is not None
     assert not back.warnings
@@ -288,31 +289,31 @@ def test_a_palette_of_1337_colours_is_carried(name: str) -> None:
     palette = plain_palette(1337)
     assert len({colour.rgb for colour in palette}) == 1337
     puzzle = Puzzle.of_grid([cells[i : i + 20] for i in range(0, 1340, 20)], palette)
-    (back,) = parsed(format_named(name), files.write([puzzle], name))
+    (back,) = parsed(format_named(name), reading.write([puzzle], name))
     assert isinstance(back, Puzzle), back
     assert (back.n_colours, back.digest) == (1337, puzzle.digest)
 
 
 def test_a_writer_names_what_it_cannot_carry() -> None:
     with pytest.raises(InvalidPuzzle, match="no colours"):
-        files.write([COLOUR], "nin")
+        reading.write([COLOUR], "nin")
     with pytest.raises(InvalidPuzzle, match="exactly one puzzle a file, found 2"):
-        files.write([TINY, TINY], "mk")
+        reading.write([TINY, TINY], "mk")
     with pytest.raises(InvalidPuzzle, match="square"):
-        files.write([TINY], "taai")
+        reading.write([TINY], "taai")
     with pytest.raises(InvalidPuzzle, match="at most 52 colours"):
-        files.write([Puzzle.of_grid([list(range(60))], plain_palette(60))], "non")
+        reading.write([Puzzle.of_grid([list(range(60))], plain_palette(60))], "non")
     with pytest.raises(InvalidPuzzle, match="shade"):
-        files.write([replace(COLOUR, palette=(INKS[0], INKS[1], Colour("blue too", "c", 0x0000FF)))], "pzl")
+        reading.write([replace(COLOUR, palette=(INKS[0], INKS[1], Colour("blue too", "c", 0x0000FF)))], "pzl")
     with pytest.raises(InvalidPuzzle, match="expected a format among"):
-        files.write([TINY], "nonsense")
+        reading.write([TINY], "nonsense")
 
 
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if form.several])
 def test_formats_for_several_puzzles_keep_their_order(name: str) -> None:
     grids = [[[1, 0], [0, 1]], [[1, 1], [0, 1]], [[1, 0], [1, 1]], [[1, 1], [1, 1]]]
     several = [Puzzle.of_grid(grid) for grid in grids]
-    back = parsed(format_named(name), files.write(several, name))
+    back = parsed(format_named(name), reading.write(several, name))
     assert [p.digest for p in back if isinstance(p, Puzzle)] == [p.digest for p in several]
     assert [p.index for p in back] == [1, 2, 3, 4]
 
@@ -332,7 +333,7 @@ def test_pack_gives_what_parse_gives(name: str, found: list[Puzzle], seed: int) 
     found = [p for p in found if carries(form, p)][: 4 if form.several else 1]
     if not found:
         return
-    text = files.write(found, name)
+    text = reading.write(found, name)
     rng = random.Random(seed)
     texts = [text]
     for _ in range(3):  # and of texts with something odd in them
@@ -349,7 +350,7 @@ def assert_packed_like_parsed(form: Format, texts: list[str]) -> None:
 def test_pack_gives_what_parse_gives_of_spoilt_texts(name: str) -> None:
     form, rng = format_named(name), random.Random(name)
     whole = [(SAMPLES / file).read_bytes() for file, (form_name, _) in EXPECTED.items() if form_name == name]
-    whole += [files.write([puzzle], name).encode() for puzzle in PROOFS if carries(form, puzzle)]
+    whole += [reading.write([puzzle], name).encode() for puzzle in PROOFS if carries(form, puzzle)]
     packed_like_parsed([(f"f{i}", mutated(rng.choice(whole), rng)) for i in range(600)], name)
 
 
@@ -358,8 +359,8 @@ def test_the_quick_reader_takes_files_as_they_are_written(name: str) -> None:
     form = format_named(name)
     assert form.pack
     several = [replace(puzzle, name="a b", metadata=(("author", "A. Nobody"),)) for puzzle in (TINY, SQUARE)]
-    texts = [files.write(several, name), files.write([replace(several[0], goal=None)], name), "what is this"]
-    texts += [files.write([COLOUR], name)] if name == "webpbn" else []
+    texts = [reading.write(several, name), reading.write([replace(several[0], goal=None)], name), "what is this"]
+    texts += [reading.write([COLOUR], name)] if name == "webpbn" else []
     packed = form.pack(texts)
     assert packed.owners.tolist() == [0, 0, 1, 3][: 3 + (name == "webpbn")]
     assert [facts.goal is None for facts in packed.facts or ()][:3] == [False, False, True]
@@ -369,7 +370,7 @@ def test_the_quick_reader_takes_files_as_they_are_written(name: str) -> None:
 def test_pack_takes_the_ordinary_text_itself(name: str) -> None:
     form = format_named(name)
     assert form.pack
-    text = files.write([SQUARE], name)
+    text = reading.write([SQUARE], name)
     packed = form.pack([text, "what is this\n", text])
     assert packed.owners.tolist() == [0, 2]
     assert packed.heights.tolist() == packed.widths.tolist() == [4, 4]
@@ -575,11 +576,11 @@ def both(rows: str, columns: str) -> str:
     ],
 )
 def test_what_could_be_read_in_two_ways_is_a_warning(text: str, name: str, warning: str) -> None:
-    _, said, form = files.content_and_format(text.encode(), "text", None)
+    _, said, form = reading.content_and_format(text.encode(), "text", None)
     assert form.name == name
     assert re.search(warning, said) if warning else not said
-    assert files.content_and_format(text.encode(), f"x{form.extensions[0]}", None)[1] == ""
-    assert files.content_and_format(text.encode(), "text", form)[1] == ""
+    assert reading.content_and_format(text.encode(), f"x{form.extensions[0]}", None)[1] == ""
+    assert reading.content_and_format(text.encode(), "text", form)[1] == ""
 
 
 @pytest.mark.parametrize(
@@ -599,7 +600,7 @@ def test_pictures_in_characters_are_read_with_and_without_blanks(text: str) -> N
 
 def test_csv_carries_facts_and_long_clues() -> None:
     long = Puzzle.of_grid([[1] * 2048, [0] * 2048], name="long", metadata=(("author", "A. Nobody"), ("id", "x7")))
-    back = parsed(format_named("csv"), files.write([TINY, long], "csv"))
+    back = parsed(format_named("csv"), reading.write([TINY, long], "csv"))
     assert [p.digest for p in back if isinstance(p, Puzzle)] == [TINY.digest, long.digest]
     assert back[1].metadata == (("id", "x7"), ("author", "A. Nobody"))  # type: ignore[union-attr]
 
@@ -632,7 +633,7 @@ def test_blots_are_carried_in_colour_too(form: Format) -> None:
     puzzle = BLOTTED
     if form.colours:
         puzzle = replace(COLOUR, rows=(tuple(Block(BLOT, b.colour) for b in COLOUR.rows[0]), *COLOUR.rows[1:]))
-    (back,) = parsed(form, files.write([puzzle], form.name))
+    (back,) = parsed(form, reading.write([puzzle], form.name))
     assert isinstance(back, Puzzle), back
     assert back.has_blots
     assert back.digest == puzzle.digest
@@ -646,7 +647,7 @@ def test_truncated_xml_keeps_the_puzzles_before_the_cut() -> None:
 
 
 def test_a_goal_that_breaks_the_clues_is_a_warning() -> None:
-    (puzzle,) = parsed(format_named("non"), files.write([TINY], "non").replace('goal "10', 'goal "11'))
+    (puzzle,) = parsed(format_named("non"), reading.write([TINY], "non").replace('goal "10', 'goal "11'))
     assert puzzle.warnings == ("the goal breaks the clue of row 1: expected 1 2, found 4",)  # type: ignore[union-attr]
 
 
@@ -708,7 +709,7 @@ def test_mutated_samples_never_raise(file: str) -> None:
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 def test_huge_sizes_allocate_nothing(form: Format) -> None:
     sample = next(
-        path for path in SAMPLES.iterdir() if files.content_and_format(path.read_bytes(), path.name, None)[2] is form
+        path for path in SAMPLES.iterdir() if reading.content_and_format(path.read_bytes(), path.name, None)[2] is form
     )
     data = sample.read_bytes()
     tracemalloc.start()
@@ -821,7 +822,7 @@ def test_no_text_takes_time_beyond_its_length(text: str) -> None:
 
 def test_the_same_real_puzzle_has_one_digest_in_two_formats(shared: Path) -> None:
     def digest(name: str) -> str:
-        (puzzle,) = files.read(shared / "data" / name)
+        (puzzle,) = reading.read(shared / "data" / name)
         return puzzle.digest
 
     pairs = [
@@ -854,12 +855,12 @@ def test_the_same_real_puzzle_has_one_digest_in_two_formats(shared: Path) -> Non
     assert {pair: digest(pair[0]) == digest(pair[1]) for pair in pairs} == dict.fromkeys(pairs, True)
 
 
-def real_files(shared: Path) -> Iterator[files.Source]:
-    yield from files.sources([shared / "data"])
+def real_files(shared: Path) -> Iterator[reading.Source]:
+    yield from reading.sources([shared / "data"])
 
 
 def test_all_real_files_are_read(shared: Path) -> None:
-    batches = [batch for source in real_files(shared) for batch in files.batches(source)]
+    batches = [batch for source in real_files(shared) for batch in reading.batches(source)]
     errors = [text for batch in batches for text in batch.column("error").to_pylist() if text]
     assert sum(batch.num_rows for batch in batches) > 5800
     # triddlers, triangles, two files of solutions, and a file of faults
@@ -870,7 +871,7 @@ def test_all_real_files_are_read(shared: Path) -> None:
 def test_goals_of_real_files_obey_their_clues(shared: Path) -> None:
     goals = 0
     for folder in ("wolter_survey", "nonogram-db"):
-        for puzzle in files.read(shared / "data" / folder, errors="raise"):
+        for puzzle in reading.read(shared / "data" / folder, errors="raise"):
             assert puzzle.goal is not None
             assert not puzzle.warnings, (puzzle.source, puzzle.warnings)
             goals += 1
@@ -883,4 +884,4 @@ def test_goals_of_real_files_obey_their_clues(shared: Path) -> None:
 def test_contradictory_puzzles_are_packed_as_they_are_parsed(name: str, puzzle: Puzzle) -> None:
     form = format_named(name)
     if carries(form, puzzle):
-        assert_packed_like_parsed(form, [files.write([puzzle], name)])
+        assert_packed_like_parsed(form, [reading.write([puzzle], name)])

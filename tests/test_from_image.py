@@ -18,7 +18,7 @@ from test_pictures_files import shades_of
 
 from parallel_nono import read, solve
 from parallel_nono.cli.exits import Code
-from parallel_nono.formats.picture import TRANSPARENT
+from parallel_nono.formats.common.picture import TRANSPARENT
 from parallel_nono.pictures.lattice import Look
 from parallel_nono.pictures.raster import png
 from parallel_nono.pictures.repair import changed, repair, set_of_grids

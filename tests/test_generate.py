@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits
-from parallel_nono.check import check
-from parallel_nono.formats.containers import sources
-from parallel_nono.formats.files import read
+from parallel_nono.checker import check
+from parallel_nono.files.containers import sources
+from parallel_nono.files.reading import read
 from parallel_nono.generate import GENERATORS, generate, generate_set, many, write_manifest
 from parallel_nono.generate.fields import box_sum, brightest
 from parallel_nono.generate.manifest import puzzles_of_files, texts_of
 from parallel_nono.generate.many import lines_of
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle, runs
 from parallel_nono.puzzleset import puzzles_of, set_of
-from parallel_nono.solve import solve_set
+from parallel_nono.solver import solve_set
 
 DATASETS = Path(__file__).resolve().parents[1] / "datasets"
 

@@ -14,9 +14,9 @@ from strategies import blotted_puzzles, puzzles
 from test_cli import pnono
 
 from parallel_nono.attempt import OUTCOMES, Limits
+from parallel_nono.files.packed import read_packed
+from parallel_nono.files.reading import read
 from parallel_nono.formats import format_named
-from parallel_nono.formats.files import read
-from parallel_nono.formats.packed import read_packed
 from parallel_nono.generate import GENERATORS, fields, generate, generate_huge
 from parallel_nono.generate.fields import brightest, brightest_smooth, random_of, smooth
 from parallel_nono.pictures.lattice import Look
@@ -24,7 +24,7 @@ from parallel_nono.pictures.raster import canvas_of, painted, png, png_of
 from parallel_nono.pictures.sheets import OPEN, Sheet, sheet_of_texts
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle, letter
 from parallel_nono.puzzleset import SCHEMA, plain_palette, puzzles_of, set_of
-from parallel_nono.solve import solve_set
+from parallel_nono.solver import solve_set
 
 
 @given(

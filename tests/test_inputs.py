@@ -29,9 +29,9 @@ from test_cli import Ended, pnono
 
 from parallel_nono import read, solve
 from parallel_nono.cli.exits import Code
-from parallel_nono.formats import packing
-from parallel_nono.formats.containers import Skipped, exact, readable, sources
-from parallel_nono.formats.files import LONGEST_NUMBERS, read_bytes, write
+from parallel_nono.files import packing
+from parallel_nono.files.containers import Skipped, exact, readable, sources
+from parallel_nono.files.reading import LONGEST_NUMBERS, read_bytes, write
 from parallel_nono.pictures.scan import Scan, Wish, scans
 from parallel_nono.puzzle import BLOT, SURROGATE, Block, Colour, InvalidPuzzle, Puzzle
 

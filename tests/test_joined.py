@@ -28,7 +28,8 @@ from joined import (
 )  # fmt: skip
 from PIL import Image
 
-from parallel_nono.formats import FORMATS, Format, files
+from parallel_nono.files import reading
+from parallel_nono.formats import FORMATS, Format
 from parallel_nono.kinds.numcross import read as read_numcross
 from parallel_nono.kinds.strikeout import read as read_strikeout
 from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
@@ -39,7 +40,7 @@ WAYS = list(dict.fromkeys([*TEXT_WAYS, *BINARY_WAYS]))
 
 def digests(data: str | bytes, name: str = "file", format: str | None = None) -> list[str]:
     """Digest, or error, of each row."""
-    batch = files.read_bytes(data if isinstance(data, bytes) else data.encode(), name, format)
+    batch = reading.read_bytes(data if isinstance(data, bytes) else data.encode(), name, format)
     return [row["digest"] or row["error"] for row in batch.select(["digest", "error"]).to_pylist()]
 
 
@@ -90,24 +91,24 @@ def test_formats_that_can_be_cut_give_every_puzzle_and_no_error(name: str) -> No
 
 
 def test_the_judge_of_these_tests_sees_what_is_missing_and_what_is_made_up() -> None:
-    first, second = (files.write([puzzle], "nin").encode() for puzzle in (A, B))
+    first, second = (reading.write([puzzle], "nin").encode() for puzzle in (A, B))
     data, ends = first + second, [len(first), len(first + second)]
     wanted = [A.digest, B.digest]
-    judge(files.read_bytes(data, "joined.nin"), wanted, data, ends)
-    for seen in (first, second, files.write([A_AGAIN], "nin").encode(), first + second + first):
+    judge(reading.read_bytes(data, "joined.nin"), wanted, data, ends)
+    for seen in (first, second, reading.write([A_AGAIN], "nin").encode(), first + second + first):
         with pytest.raises(Misread):
-            judge(files.read_bytes(seen, "joined.nin"), wanted, data, ends)
+            judge(reading.read_bytes(seen, "joined.nin"), wanted, data, ends)
     broken = first + second.replace(b"\n", b"\nx", 1)
-    judge(files.read_bytes(broken, "joined.nin"), wanted, data, ends)  # an error of line 15
+    judge(reading.read_bytes(broken, "joined.nin"), wanted, data, ends)  # an error of line 15
     with pytest.raises(Misread, match="names a line from 13 to"):
-        judge(files.read_bytes(b"x\n" + first, "joined.nin", "nin"), wanted, data, ends)  # one of line 1
+        judge(reading.read_bytes(b"x\n" + first, "joined.nin", "nin"), wanted, data, ends)  # one of line 1
 
 
 @pytest.mark.parametrize(
     "text", ["0110\n1001\n\n111\n010\n", "\n\n.##.\n#..#\n\n\n###\n.#.\n\n", "0110\n1001\n----\n111\n010\n"]
 )
 def test_blank_lines_part_pictures_in_characters(text: str) -> None:
-    found = list(files.read(text.encode()))
+    found = list(reading.read(text.encode()))
     assert [puzzle.goal for puzzle in found] == [((0, 1, 1, 0), (1, 0, 0, 1)), ((1, 1, 1), (0, 1, 0))]
     assert [(puzzle.name, puzzle.index) for puzzle in found] == [("-#1", 1), ("-#2", 2)]
 
@@ -119,16 +120,16 @@ def test_one_bad_picture_in_characters_takes_no_other_along() -> None:
 
 
 def test_blank_lines_that_are_no_ends_of_pictures_are_told() -> None:
-    (spaced,) = files.read(b"0110\n\n1001\n\n1111\n")
+    (spaced,) = reading.read(b"0110\n\n1001\n\n1111\n")
     assert spaced.height == 3
     assert spaced.warnings == ("line 2: blank lines between all rows are left aside",)
-    (blanks,) = files.read(b" X X\n\nXX X\n", format="matrix")
+    (blanks,) = reading.read(b" X X\n\nXX X\n", format="matrix")
     assert blanks.goal == ((0, 1, 0, 1), (0, 0, 0, 0), (1, 1, 0, 1))
     assert blanks.warnings == ("line 2: a blank line is read as an empty row of the picture",)
 
 
 def test_cells_that_look_like_a_divider_are_cells() -> None:
-    (puzzle,) = files.read(b"#--#\n----\n-##-\n", format="matrix")
+    (puzzle,) = reading.read(b"#--#\n----\n-##-\n", format="matrix")
     assert puzzle.goal == ((1, 0, 0, 1), (0, 0, 0, 0), (0, 1, 1, 0))
 
 
@@ -141,15 +142,15 @@ def test_pictures_of_0_and_1_with_a_blank_line_between_are_no_clues() -> None:
 
 
 def test_clues_with_a_blank_line_between_are_still_clues() -> None:
-    (puzzle,) = files.read(b"1\n11\n\n1\n1\n", format="keen")
+    (puzzle,) = reading.read(b"1\n11\n\n1\n1\n", format="keen")
     assert (puzzle.height, puzzle.width) == (2, 2)
-    found = list(files.read(b"10\n" * 10 + b"\n" + b"10\n" * 10))
+    found = list(reading.read(b"10\n" * 10 + b"\n" + b"10\n" * 10))
     assert [(puzzle.height, puzzle.width) for puzzle in found] == [(10, 10)]
 
 
 def test_a_copy_of_the_clues_of_a_nin_file_is_left_aside_with_its_line() -> None:
-    text = files.write([A], "nin")
-    (puzzle,) = files.read((text + "\n" + text.partition("\n")[2]).encode(), format="nin")
+    text = reading.write([A], "nin")
+    (puzzle,) = reading.read((text + "\n" + text.partition("\n")[2]).encode(), format="nin")
     assert puzzle.digest == A.digest
     assert puzzle.warnings == ("line 15: 12 more lines, a copy of the clues, are left aside",)
 
@@ -157,14 +158,14 @@ def test_a_copy_of_the_clues_of_a_nin_file_is_left_aside_with_its_line() -> None
 def test_a_csv_file_may_have_heads_with_other_fields_in_its_middle() -> None:
     first = "id,rows,columns,author\n1,1/1,2,me\n"
     second = "title,width,height,columns,rows\nx,1,2,1,1/0\n"
-    found = list(files.read((first + second + first).encode(), format="csv"))
+    found = list(reading.read((first + second + first).encode(), format="csv"))
     assert [puzzle.digest for puzzle in found] == [found[0].digest, found[1].digest, found[0].digest]
     assert [puzzle.name for puzzle in found] == ["-#1", "x", "-#1"]
     assert dict(found[2].metadata) == {"id": "1", "author": "me"}
 
 
 def test_width_columns_rows_without_a_height_do_not_run_into_another_puzzle() -> None:
-    short = "7\n" + "\n".join(files.write([A], "nono").split("\n")[1:])
+    short = "7\n" + "\n".join(reading.write([A], "nono").split("\n")[1:])
     assert digests(short, format="nono") == [A.digest]
     (error,) = digests(short + "\n" + short, format="nono")
     assert error == "file:15: expected the end after rows with as many cells as the columns, found `7`"
@@ -172,9 +173,9 @@ def test_width_columns_rows_without_a_height_do_not_run_into_another_puzzle() ->
 
 def test_names_and_facts_of_pynonogram_go_with_their_own_puzzle() -> None:
     text = "width:1\nheight:1\nrows:1\ncolumns:1\nauthor:me\n"
-    (puzzle,) = files.read(text.encode())
+    (puzzle,) = reading.read(text.encode())
     assert dict(puzzle.metadata) == {"author": "me"}
-    first, second = files.read((text.replace("author:me\n", "solution:1\n") + "title:two\n" + text).encode())
+    first, second = reading.read((text.replace("author:me\n", "solution:1\n") + "title:two\n" + text).encode())
     assert (first.name, second.name) == ("-#1", "two")
     (error,) = digests("width:1\nwidth:2\nheight:1\nrows:1\ncolumns:1\n", format="pynonogram")
     assert error == "file:2: expected each key once, found `width:2`"
@@ -182,7 +183,7 @@ def test_names_and_facts_of_pynonogram_go_with_their_own_puzzle() -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "BMP"])
 def test_what_follows_a_picture_and_is_none_is_named_by_its_byte(kind: str) -> None:
-    data = files.write([A], kind.lower())
+    data = reading.write([A], kind.lower())
     first, error = digests(data + b"and so on", "a.x", kind.lower())
     assert first == A.digest
     assert f"9 more bytes, from byte {len(data) + 1} on" in error
@@ -214,14 +215,14 @@ def test_a_frame_that_is_wrong_is_named() -> None:
 
 
 def test_byte_order_marks_and_what_fills_up_a_file_are_left_aside_and_told() -> None:
-    text = files.write([A], "mk").encode()
+    text = reading.write([A], "mk").encode()
     marked = b"\xef\xbb\xbf" + text
-    found = list(files.read(marked + marked + b"\x1a"))
+    found = list(reading.read(marked + marked + b"\x1a"))
     assert [puzzle.digest for puzzle in found] == [A.digest] * 2
     assert found[0].warnings == (
         "line 15: a byte order mark or the sign for the end of a file within the text is left aside",
     )
-    (padded,) = files.read(text + bytes(100))
+    (padded,) = reading.read(text + bytes(100))
     assert padded.digest == A.digest
     assert padded.warnings == ("line 15: 100 NULs at the end are left aside",)
     (error,) = digests(text + b"\0\0" + text, "a.mk")
@@ -288,7 +289,7 @@ def cases() -> Iterator[object]:
 
 @cache
 def puzzles_of(file: str) -> tuple[Puzzle | InvalidPuzzle, ...]:
-    return tuple(files.read(CASES / "files" / file, errors="yield"))
+    return tuple(reading.read(CASES / "files" / file, errors="yield"))
 
 
 @pytest.mark.parametrize("row", list(cases()))

@@ -24,7 +24,7 @@ from parallel_nono.kernels.narrow import settle_narrow
 from parallel_nono.kernels.sizes import COLOUR_OUT
 from parallel_nono.kernels.words import settle_2, settle_3
 from parallel_nono.puzzle import Block, Clue, runs
-from parallel_nono.solve.line import settle
+from parallel_nono.solver.line import settle
 
 Sets = tuple[frozenset[int], ...]
 

@@ -26,23 +26,24 @@ from hypothesis import given, settings
 from oracles import settled_grid
 
 from parallel_nono.attempt import OUTCOMES, Limits
-from parallel_nono.engine import engine, lines
-from parallel_nono.engine.arena import Arena, Desk
+from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.lines import Coordinator
 from parallel_nono.engine.local import Crew
-from parallel_nono.engine.rounds import Rounds
-from parallel_nono.engine.team import Threads
 from parallel_nono.engine.work import Work
-from parallel_nono.engine.worth import WhenWorthIt, with_lines
 from parallel_nono.generate import generate, generate_huge
 from parallel_nono.kernels import lanes as kernels
 from parallel_nono.kernels.board import OPEN
 from parallel_nono.kinds import kind
+from parallel_nono.lanes import coordinator
+from parallel_nono.lanes.arena import Arena, Desk
+from parallel_nono.lanes.auto import WhenWorthIt, with_lines
+from parallel_nono.lanes.coordinator import Coordinator
+from parallel_nono.lanes.rounds import Rounds
+from parallel_nono.lanes.team import Threads
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import clues_of, set_of
-from parallel_nono.solve import solve_set
-from parallel_nono.solve.pipeline import Results, Settled
+from parallel_nono.solver import solve_set
+from parallel_nono.solver.pipeline import Results, Settled
 
 ONLY_LINES = Limits(plan=("line",))
 IN_ROUNDS = Limits(plan=("line",), order="rounds")
@@ -52,7 +53,7 @@ COLUMNS = ("outcome", "stage", "n_answers", "n_open", "n_open_lines", "n_rounds"
 @pytest.fixture(scope="module")
 def two() -> Iterator[Coordinator]:
     """A coordinator with two threads."""
-    lines.compile_lanes()
+    coordinator.compile_lanes()
     found = Coordinator(Threads(2))
     yield found
     assert found.close(5.0)
@@ -130,7 +131,7 @@ def test_one_to_eight_workers_make_the_same_planes_rounds_and_visits(
 def test_counts_of_the_survey_are_the_published_ones(shared: Path, two: Coordinator) -> None:
     import csv
 
-    from parallel_nono.formats.files import read_many
+    from parallel_nono.files.reading import read_many
 
     paths = sorted((shared / "data/wolter_survey/sample-simpson").glob("*.non"))
     batch = read_many([(path.name, path.read_bytes()) for path in paths])
@@ -208,7 +209,7 @@ def test_while_one_puzzle_is_between_its_rounds_workers_are_at_another() -> None
 
 def test_without_the_memory_nothing_is_begun_and_the_need_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     coordinator = Coordinator(Threads(1))
-    monkeypatch.setattr(lines, "_free", lambda: 1 << 20)
+    monkeypatch.setattr(coordinator, "_free", lambda: 1 << 20)
     results = solve_set(generate_huge("noise", 2000, 2000), ONLY_LINES, lines=coordinator)
     assert OUTCOMES[results.outcome[0]] == "stalled"
     assert results.witness[0].startswith("needs 0.0")
@@ -279,7 +280,7 @@ def test_another_process_finds_an_arena_by_its_number_and_nothing_stays_behind(t
     clues = clues_of(set_of([generate("blobs", 30, 70, seed=1)]))
     arena = Arena.of(clues, 0, 256, 2, True)
     code = (
-        "import sys; from parallel_nono.engine.arena import Arena\n"
+        "import sys; from parallel_nono.lanes.arena import Arena\n"
         "arena = Arena.at(int(sys.argv[1]), int(sys.argv[2])); arena.lanes.planes[0] = 77\n"
         "print(arena.shape, int(arena.clues.lengths.sum()))"
     )
@@ -314,7 +315,7 @@ import numpy as np, psutil, pyarrow.parquet as pq
 from parallel_nono.attempt import Limits
 from parallel_nono.engine import engine, lines
 from parallel_nono.engine.local import Crew
-from parallel_nono.solve import solve_set
+from parallel_nono.solver import solve_set
 
 def main():
     path, workers, kill, nodes = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -487,7 +488,7 @@ def rows_in_lines_mode(workers: int) -> list[dict[str, Any]]:
     """Rows of three puzzles by threads; what the coordinator spent is the figure to compare with."""
     batch = set_of([replace(generate("blobs", 90, 90, seed=seed), name=str(seed)) for seed in range(3)])
     crew = Crew(workers)
-    batches = lines.run(Work(kind("nonogram"), Limits()), Feed(iter([batch]), workers), crew)
+    batches = coordinator.run(Work(kind("nonogram"), Limits()), Feed(iter([batch]), workers), crew)
     return [row for rows in batches for row in rows.to_pylist()]
 
 
@@ -512,13 +513,13 @@ def test_cpu_of_a_shared_puzzle_is_that_of_all_its_workers(monkeypatch: pytest.M
 
 def test_compiling_and_starting_are_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """In lines mode, and where a run turned to it by itself."""
-    compile_lanes = lines.compile_lanes
+    compile_lanes = coordinator.compile_lanes
 
     def slow() -> None:
         time.sleep(1.5)
         compile_lanes()
 
-    monkeypatch.setattr(lines, "compile_lanes", slow)
+    monkeypatch.setattr(coordinator, "compile_lanes", slow)
     rows = rows_in_lines_mode(2)
     worth = WhenWorthIt(2, least=1)
     work_ = with_lines(Work(kind("nonogram"), Limits()), worth)
@@ -600,7 +601,7 @@ def hidden_once(condition: Callable[[], bool], hide: Callable[[int, int], None])
 
 
 def test_workers_without_a_puzzle_sleep_until_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    from parallel_nono.engine import team as team_module
+    from parallel_nono.lanes import team as team_module
 
     naps = []
 

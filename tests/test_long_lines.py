@@ -9,7 +9,7 @@ from oracles import settled_line
 from parallel_nono.kernels import sizes
 from parallel_nono.kernels.line import settle_planes
 from parallel_nono.puzzle import BLOT, Block, Clue
-from parallel_nono.solve.line import settle
+from parallel_nono.solver.line import settle
 
 
 def one_way(clue: Clue, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

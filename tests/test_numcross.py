@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome
 from parallel_nono.cli import app
-from parallel_nono.formats.containers import Source
+from parallel_nono.files.containers import Source
 from parallel_nono.kinds import kind, texts
 from parallel_nono.kinds.numcross import KIND, formats
 from parallel_nono.kinds.numcross.formats import Crossword, parsed

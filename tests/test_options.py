@@ -23,7 +23,7 @@ import pytest
 
 from parallel_nono import cli, engine
 from parallel_nono.cli import main, screen
-from parallel_nono.formats import fetch
+from parallel_nono.files import fetch
 
 INSIDE = ("parallel_nono.cli",)
 PLUMBING = (
@@ -301,14 +301,14 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "rows", rows)
     import uvicorn
 
-    from parallel_nono.engine import lines
+    from parallel_nono.lanes import coordinator
     from parallel_nono.web import build
 
     def no_lines(crew: Any, engine: str, device: str = "cpu") -> Any:
         raise engine_error("no lines here")
 
     engine_error = engine.EngineError
-    monkeypatch.setattr(lines, "lines_of", no_lines)
+    monkeypatch.setattr(coordinator, "lines_of", no_lines)
     monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [each.close() for each in sockets])
     monkeypatch.setattr(screen.Watcher, "run", lambda self: None)
     monkeypatch.setattr(sys.modules["parallel_nono.cli.watch"], "_is_interactive", lambda source: True)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import puzzles
 
-from parallel_nono.formats.packed import checked, count_packed, is_packed, read_packed, write_packed
+from parallel_nono.files.packed import checked, count_packed, is_packed, read_packed, write_packed
 from parallel_nono.kernels.canonical import canonical_words
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle, canonical_bytes
 from parallel_nono.puzzleset import RUN_COLUMNS, SCHEMA, clues_of, digests, plain_palette, puzzle_at, puzzles_of, set_of
@@ -226,7 +226,7 @@ def test_a_sound_set_is_not_copied() -> None:
 
 
 def test_a_row_group_that_claims_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from parallel_nono.formats import packed
+    from parallel_nono.files import packed
 
     write_packed(tmp_path / "a.parquet", [BATCH])
     monkeypatch.setattr(packed, "MAX_GROUP_BYTES", 100)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from strategies import puzzles
 
 from parallel_nono.cli.generate import generate
-from parallel_nono.formats.packed import read_packed, shard_paths, write_packed
-from parallel_nono.formats.remote import located
+from parallel_nono.files.packed import read_packed, shard_paths, write_packed
+from parallel_nono.files.remote import located
 from parallel_nono.generate import generate_set
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import SCHEMA, set_of
@@ -176,7 +176,7 @@ def test_pack_shares_out_and_a_run_over_the_shards_finds_every_puzzle(tmp_path: 
 def test_bulk_is_the_same_for_the_same_seed_and_goes_on_where_a_shorter_one_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parallel_nono.formats.packed.ROW_GROUP", 16)
+    monkeypatch.setattr("parallel_nono.files.packed.ROW_GROUP", 16)
     for name, count in (("a", 42), ("b", 42), ("c", 41)):
         generate("noise", str(tmp_path / f"{name}.parquet"), 5, 5, 1, count, bulk=True, manifest=None)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()

@@ -23,7 +23,7 @@ from parallel_nono.pictures.lattice import Look
 from parallel_nono.pictures.shades import OPEN_SHADES
 from parallel_nono.pictures.sheets import OPEN
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Colour, InvalidPuzzle, Puzzle
-from parallel_nono.solve.trace import Solving, Step, trace
+from parallel_nono.solver.trace import Solving, Step, trace
 
 LINES = Limits(plan=("line",), order="rounds")  # type: ignore[arg-type]
 SPIRAL = Puzzle.of_grid(((1, 1, 1, 1, 1), (0, 0, 0, 0, 1), (1, 1, 1, 0, 1), (1, 0, 0, 0, 1), (1, 1, 1, 1, 1)))

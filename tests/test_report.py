@@ -26,8 +26,8 @@ from rows import rewritten
 
 from parallel_nono.attempt import COLUMNS, SCHEMA_VERSION, schema
 from parallel_nono.engine import engine
-from parallel_nono.engine.facts import machine, versions
 from parallel_nono.engine.feed import Feed
+from parallel_nono.engine.hostinfo import machine, versions
 from parallel_nono.engine.local import Crew
 from parallel_nono.engine.work import Work
 from parallel_nono.kinds import kind

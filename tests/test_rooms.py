@@ -12,8 +12,8 @@ import parallel_nono
 
 PACKAGE = Path(parallel_nono.__file__).parent
 ROOMS = (
-    *("start", "puzzle", "attempt", "kernels", "check", "puzzleset", "formats", "generate"),
-    *("solve", "pictures", "lint", "kinds", "engine", "report", "web", "cli"),
+    *("start", "puzzle", "attempt", "kernels", "checker", "puzzleset", "formats", "files", "generate"),
+    *("solver", "pictures", "lint", "kinds", "engine", "lanes", "report", "batch", "web", "cli"),
 )
 FACE = ("", "__main__")
 """The package itself (its version and its lazy names) and its entry point: they may see every room."""

@@ -27,8 +27,8 @@ from parallel_nono.kernels.bits import FULL
 from parallel_nono.kernels.board import ROOT
 from parallel_nono.puzzle import Block, Clue, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
-from parallel_nono.solve import pipeline, prover, sat, solve, solve_set
-from parallel_nono.solve.plans import load_plan, names
+from parallel_nono.solver import pipeline, prover, sat, solve, solve_set
+from parallel_nono.solver.plans import load_plan, names
 
 AT_ONCE = Plan(("line", "sat"))
 """Everything that lines leave goes to the solver."""

@@ -25,8 +25,8 @@ from rows import folder_of, row
 
 from parallel_nono import solve
 from parallel_nono.attempt import Outcome
+from parallel_nono.files.reading import read
 from parallel_nono.formats import FORMATS
-from parallel_nono.formats.files import read
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
 from parallel_nono.web.serve import desk as desk_module
 from parallel_nono.web.serve import jobs

@@ -18,9 +18,9 @@ from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome
 from parallel_nono.generate import generate
 from parallel_nono.puzzle import Block, InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
-from parallel_nono.solve import pipeline, solve, solve_set
-from parallel_nono.solve.plans import load_plan
-from parallel_nono.solve.single import RejectedAnswer
+from parallel_nono.solver import pipeline, solve, solve_set
+from parallel_nono.solver.plans import load_plan
+from parallel_nono.solver.single import RejectedAnswer
 
 EVERY_ANSWER = Limits(answers=2000, count=2000)
 
@@ -243,7 +243,7 @@ def test_a_slice_of_a_set_is_solved_like_its_puzzles() -> None:
 
 
 def test_an_answer_that_the_checker_rejects_is_our_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    from parallel_nono.solve import single
+    from parallel_nono.solver import single
 
     monkeypatch.setattr(single, "check", lambda puzzle, grid: "row 1: wrong")
     with pytest.raises(RejectedAnswer, match="answer 1 is wrong: row 1: wrong"):

@@ -27,11 +27,12 @@ from strategies import puzzles_of_grids
 from test_formats import BLOTTED, COLOUR, FULL, SQUARE, TINY, carries, error_of, parsed
 
 from parallel_nono.attempt import Limits, Outcome
-from parallel_nono.formats import FORMATS, Format, encoded, files, format_named
-from parallel_nono.formats.gaps import agree
-from parallel_nono.formats.zeros import AS_PADDING, AS_RUNS, zeros_read
+from parallel_nono.files import reading
+from parallel_nono.formats import FORMATS, Format, encoded, format_named
+from parallel_nono.formats.common.gaps import agree
+from parallel_nono.formats.common.zeros import AS_PADDING, AS_RUNS, zeros_read
 from parallel_nono.puzzle import Clue, InvalidPuzzle, Puzzle, runs
-from parallel_nono.solve import solve
+from parallel_nono.solver import solve
 
 SAMPLES = Path(__file__).parent / "samples"
 TEXTS = [form for form in FORMATS if not form.binary]
@@ -53,7 +54,7 @@ def sources() -> Iterator[object]:
     """(format, name of a file, its bytes): every sample, and what every writer makes of a few puzzles."""
     for path in sorted(SAMPLES.iterdir()):
         data = path.read_bytes()
-        form = files.content_and_format(data, path.name, None)[2]
+        form = reading.content_and_format(data, path.name, None)[2]
         if not form.binary:
             yield pytest.param(form, path.name, data, id=path.name)
     for form in TEXTS:
@@ -80,7 +81,7 @@ def test_names_are_found_to_be_misspelt(form: Format) -> None:
     found = [
         mutant
         for path in SAMPLES.iterdir()
-        if files.content_and_format(path.read_bytes(), path.name, None)[2] is form
+        if reading.content_and_format(path.read_bytes(), path.name, None)[2] is form
         for mutant in misspelt(path.read_bytes(), form)
     ]
     assert found or form.name in ("sgt", "matrix", "rosetta", "puzzlink", "penpa", "links"), form.name
@@ -88,7 +89,7 @@ def test_names_are_found_to_be_misspelt(form: Format) -> None:
 
 def test_the_judge_knows_another_puzzle_when_it_sees_one() -> None:
     def rows(puzzle: Puzzle) -> list[dict[str, object]]:
-        return rows_of(files.write([puzzle], "json").encode(), "x", "json")
+        return rows_of(reading.write([puzzle], "json").encode(), "x", "json")
 
     changed = Mutant("line 1: rowsx", ("rowsx", "rows"), b"")
     judge(changed, rows(TINY), rows(TINY))
@@ -122,7 +123,7 @@ def test_scripts_of_pages_give_no_puzzle_the_size_of_another_and_tell_what_they_
     assert (first.width, "no puzzleWidth" in first.warnings[0]) == (2, True)
     for text in (script("1/1", "", "tusk") + wide, wide + script("1/1", "", "tusk")):
         assert re.match(r"line \d+: `tusk = '1/1'` is not `task`", only("puzzle-nonograms", text).warnings[0])
-    array = files.write([SQUARE], "nonograms")
+    array = reading.write([SQUARE], "nonograms")
     for text in (array + array.replace("var d", "var e"), array.replace("var d", "let d") + array):
         assert re.match(r"line \d: the array `\w+ \w=\[\[7` is none of a puzzle", only("nonograms", text).warnings[0])
 
@@ -144,9 +145,9 @@ def test_margins_and_strange_line_ends_are_told_or_mean_nothing() -> None:
     )
     assert only("matrix", "X\n XX\n").warnings == ()
     assert "expected characters that can be seen, found `U+200B`" in error_of("matrix", "#.\n\u200b.\n")
-    batch = files.read_bytes("2 1\u20281\u20281\u20280".encode(), "x.nin")
+    batch = reading.read_bytes("2 1\u20281\u20281\u20280".encode(), "x.nin")
     assert (batch.column("width")[0].as_py(), batch.column("height")[0].as_py()) == (2, 1)
-    (named,) = files.read('{"name": "a\u2028b", "rows": [[1]], "columns": [[1]]}'.encode())
+    (named,) = reading.read('{"name": "a\u2028b", "rows": [[1]], "columns": [[1]]}'.encode())
     assert named.height == 1
 
 
@@ -325,11 +326,11 @@ def test_every_sign_of_an_empty_line_is_one(name: str, sign: str) -> None:
     lines = ["0" if name == "olsak" and not line else line for line in text.split("\n")]
     changed = "\n".join(sign if line == "0" else line for line in lines)
     assert changed.split("\n").count(sign) >= 2
-    for puzzle in (only(name, changed), *files.read(changed.encode(), name)):
+    for puzzle in (only(name, changed), *reading.read(changed.encode(), name)):
         assert puzzle.digest == GAP.digest
-    found = files.content_and_format(changed.encode(), "x", None)[2]
+    found = reading.content_and_format(changed.encode(), "x", None)[2]
     assert found is form or found.name in ("nin", "keen"), found.name
-    batch = files.read_bytes(changed.encode(), f"x{form.extensions[0]}")
+    batch = reading.read_bytes(changed.encode(), f"x{form.extensions[0]}")
     assert batch.column("digest")[0].as_py() == GAP.digest
 
 
@@ -448,7 +449,7 @@ DATA_SET = json.dumps(
 
 
 def test_a_data_set_is_read_height_and_columns_first_with_its_solutions() -> None:
-    first, second = files.read(DATA_SET.encode())
+    first, second = reading.read(DATA_SET.encode())
     wanted = Puzzle.of_grid([[1, 1, 0], [1, 0, 0]])
     assert (first.digest, first.goal, first.name) == (wanted.digest, wanted.goal, "1_2x3")
     assert (first.metadata, first.warnings, second.goal) == ((("source", "s"),), (), None)
@@ -474,14 +475,14 @@ def test_what_is_wrong_in_a_data_set_is_told(old: str, new: str, message: str) -
 
 def test_a_text_that_could_be_rows_or_columns_first_is_told_unless_its_name_tells() -> None:
     text = b"2 3\n2\n1\n0\n2\n1\n"
-    _, warning, form = files.content_and_format(text, "x.txt", None)
+    _, warning, form = reading.content_and_format(text, "x.txt", None)
     assert form.name == "nin"
     assert "as dataset, 3 wide and 2 high" in warning
     for name, right in (("x.nin", "nin"), ("x.dataset.txt", "dataset")):
-        _, warning, form = files.content_and_format(text, name, None)
+        _, warning, form = reading.content_and_format(text, name, None)
         assert (form.name, warning) == (right, "")
     square = b"2 2\n1\n1\n1\n1\n"  # the same puzzle either way
-    assert files.content_and_format(square, "x.txt", None)[1] == ""
+    assert reading.content_and_format(square, "x.txt", None)[1] == ""
 
 
 # Writers.

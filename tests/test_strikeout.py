@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parallel_nono.attempt import Limits
-from parallel_nono.check.strikeout import Certificate, Claim, Proved, faults, first_wrong
 from parallel_nono.engine.work import Chunk, Place, Work, attempt, new_page
-from parallel_nono.kernels.strikeout import PARTS, SAMPLE, grow
 from parallel_nono.kinds import kind
 from parallel_nono.kinds.strikeout import search, table, text
+from parallel_nono.kinds.strikeout.check import Certificate, Claim, Proved, faults, first_wrong
+from parallel_nono.kinds.strikeout.kernels import PARTS, SAMPLE, grow
 from parallel_nono.kinds.strikeout.search import LIST, MULTISET, Refused, Verdict, Watch, bitmask, remembered, runs_of
 from parallel_nono.kinds.strikeout.table import FOR_EVER, Table, certificate
 
@@ -353,8 +353,8 @@ def test_a_period_is_believed_only_with_values_enough() -> None:
 
 
 def test_behind_the_proved_values_those_needed_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parallel_nono.check.strikeout.PROVED_MOST", 100)
-    monkeypatch.setattr("parallel_nono.check.strikeout.SPOTS", 3)
+    monkeypatch.setattr("parallel_nono.kinds.strikeout.check.PROVED_MOST", 100)
+    monkeypatch.setattr("parallel_nono.kinds.strikeout.check.SPOTS", 3)
     numbers = np.array(values(3, 300), np.uint16)
     assert Proved(3).wrong(Certificate(numbers, 0, 0), {250}) == ""
     numbers[249] += 1  # neither needed nor among the spots 100, 175, 250
@@ -497,7 +497,7 @@ def test_a_digest_is_that_of_the_game() -> None:
 
 @given(st.lists(games, min_size=2, max_size=8), st.integers(1, 40))
 def test_a_long_text_read_in_pieces_gives_the_same_rows(found: list[tuple[str, int]], about: int) -> None:
-    from parallel_nono.formats.containers import Source
+    from parallel_nono.files.containers import Source
     from parallel_nono.kinds import texts
 
     content = "# head\n" + "".join(f"{len(strip)} {take}\n{strip}\n4 1 OZOO\n" for strip, take in found)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from parallel_nono.attempt import OF_THE_RUN, OUTCOMES, Limits
-from parallel_nono.engine import EngineError, engine, trust
+from parallel_nono.engine import EngineError, engine, timing
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.local import Crew
 from parallel_nono.engine.work import Chunk, Place, RejectedAnswer, Work, attempt, new_page
@@ -166,14 +166,14 @@ def test_more_pinned_workers_than_cores_and_lines_mode_are_refused(tmp_path: Pat
 
 @linux
 def test_every_worker_gets_a_core_of_its_own_and_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trust, "CLAIM_S", 0.2)
-    cores = trust.pinnable()
+    monkeypatch.setattr(timing, "CLAIM_S", 0.2)
+    cores = timing.pinnable()
     assert sorted(cores) == sorted(os.sched_getaffinity(0))
     seen, errors, files = [], [], []
     enough = threading.Barrier(len(cores) + 1)
 
     def work() -> None:
-        core, file = trust.claim_core()
+        core, file = timing.claim_core()
         files.append(file)
         seen.append((core, os.sched_getaffinity(0)))
         enough.wait(30)
@@ -185,7 +185,7 @@ def test_every_worker_gets_a_core_of_its_own_and_gives_it_back(monkeypatch: pyte
 
     def too_many() -> None:
         with pytest.raises(EngineError) as caught:
-            trust.claim_core()
+            timing.claim_core()
         errors.append(str(caught.value))
 
     one_more = threading.Thread(target=too_many)
@@ -198,7 +198,7 @@ def test_every_worker_gets_a_core_of_its_own_and_gives_it_back(monkeypatch: pyte
     assert "expected a free core" in errors[0]
     for file in files:
         file.close()
-    again = threading.Thread(target=lambda: trust.claim_core()[1].close())
+    again = threading.Thread(target=lambda: timing.claim_core()[1].close())
     again.start()
     again.join()
     assert os.sched_getaffinity(0) == set(cores)
@@ -219,7 +219,7 @@ def test_a_core_is_taken_by_another_run_and_free_when_that_is_killed() -> None:
         assert holder.stdout is not None
         taken = int(holder.stdout.readline())
         mine = []
-        thread = threading.Thread(target=lambda: mine.append(trust.claim_core()))
+        thread = threading.Thread(target=lambda: mine.append(timing.claim_core()))
         thread.start()
         thread.join()
         core, file = mine[0]
@@ -227,7 +227,7 @@ def test_a_core_is_taken_by_another_run_and_free_when_that_is_killed() -> None:
         file.close()
         holder.kill()
     first = []
-    thread = threading.Thread(target=lambda: first.append(trust.claim_core()))
+    thread = threading.Thread(target=lambda: first.append(timing.claim_core()))
     thread.start()
     thread.join()
     assert first[0][0] == taken
@@ -238,16 +238,16 @@ def test_a_core_is_taken_by_another_run_and_free_when_that_is_killed() -> None:
 
 
 def test_the_yardstick_is_the_same_work_every_time_and_quick() -> None:
-    from parallel_nono.solve import solve_set
+    from parallel_nono.solver import solve_set
 
-    sets = trust._yardstick()
+    sets = timing._yardstick()
     counts = [int(solve_set(one, Limits(), np.zeros(1, np.int64)).n_lines.sum()) for one in sets]
     assert counts == [int(solve_set(one, Limits(), np.zeros(1, np.int64)).n_lines.sum()) for one in sets]
     assert [one.num_rows for one in sets] == [128, 8]
     assert len(set(sets[0].column("digest").to_pylist())) == 128
-    trust.calibration_s()
+    timing.calibration_s()
     began = time.thread_time()
-    seconds = trust.calibration_s()
+    seconds = timing.calibration_s()
     assert time.thread_time() - began < 0.25  # 20 ms on an idle machine
     assert 1e-4 < seconds < 0.1
 
@@ -373,9 +373,9 @@ def test_losing_the_core_is_counted() -> None:
 
 
 def test_gauges_of_the_host_are_numbers() -> None:
-    assert trust.stolen_s() >= 0
-    assert trust.load() >= 0
-    assert 20 < trust.recent_peak_mib() <= trust.peak_mib()
+    assert timing.stolen_s() >= 0
+    assert timing.load() >= 0
+    assert 20 < timing.recent_peak_mib() <= timing.peak_mib()
 
 
 def test_columns_of_the_run_are_columns() -> None:

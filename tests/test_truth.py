@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome
-from parallel_nono.check.fast import check_set
-from parallel_nono.formats import files
-from parallel_nono.formats.files import read_bytes, read_many
+from parallel_nono.checker.fast import check_set
+from parallel_nono.files import reading
+from parallel_nono.files.reading import read_bytes, read_many
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import clues_of
-from parallel_nono.solve import pipeline, solve, solve_set
-from parallel_nono.solve.plans import load_plan
+from parallel_nono.solver import pipeline, solve, solve_set
+from parallel_nono.solver.plans import load_plan
 
 WITHIN = 10.0
 """Seconds in which the stages at hand decide what they can."""
@@ -148,7 +148,7 @@ def test_counts_of_answers_by_another_solver(shared: Path) -> None:
     for row in table(folder / "outputs/validation.csv"):
         if row["Valid"] not in ("OK", "MULT") or not (folder / "inputs" / row["File"]).is_file():
             continue
-        found = files.read(folder / "inputs" / row["File"], errors="yield")
+        found = reading.read(folder / "inputs" / row["File"], errors="yield")
         puzzle = next((p for p in found if isinstance(p, Puzzle) and p.name == row["Grid"]), None)
         if puzzle is not None:
             compared += 1

@@ -12,13 +12,13 @@ import pytest
 from nodejs import as_task, node, page_or_skip
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan
-from parallel_nono.formats.files import read, read_bytes
+from parallel_nono.files.reading import read, read_bytes
 from parallel_nono.generate import generate
 from parallel_nono.kernels.slate import EXPORTS, FAMILIES
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Puzzle, runs
 from parallel_nono.puzzleset import SetBuilder, puzzles_of
-from parallel_nono.solve import solve_set
-from parallel_nono.solve.line import settle
+from parallel_nono.solver import solve_set
+from parallel_nono.solver.line import settle
 from parallel_nono.web import wasm
 
 DATASETS = Path(__file__).parents[1] / "datasets"

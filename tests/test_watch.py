@@ -30,7 +30,7 @@ from parallel_nono.cli.exits import Code
 from parallel_nono.cli.watch import Showing
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.local import Crew, run
-from parallel_nono.engine.posts import Post, post_of
+from parallel_nono.engine.status import Post, post_of
 from parallel_nono.engine.work import COUNT, IDLE, PLACE, READING, SINCE_MS, Chunk, Work, new_page
 from parallel_nono.generate import generate
 from parallel_nono.kinds import kind
@@ -41,7 +41,7 @@ from parallel_nono.puzzle import Block, Puzzle
 from parallel_nono.puzzleset import set_of
 from parallel_nono.report.progress import LIVE_FILE, Progress, Rate
 from parallel_nono.report.summary import Summary
-from parallel_nono.solve.trace import trace
+from parallel_nono.solver.trace import trace
 
 HOOK = "width 3\nheight 3\n\nrows\n2\n1\n3\n\ncolumns\n3\n1,1\n1\n"
 HOOK_PUZZLE = Puzzle.of_grid(((1, 1, 0), (1, 0, 0), (1, 1, 1)), name="hook")

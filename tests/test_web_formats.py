@@ -20,9 +20,10 @@ from strategies import puzzles, puzzles_of_grids
 
 import parallel_nono
 from parallel_nono import cli
-from parallel_nono.formats import Format, encoded, files, format_named
-from parallel_nono.formats.containers import sources
-from parallel_nono.formats.text import clues_of_goal
+from parallel_nono.files import reading
+from parallel_nono.files.containers import sources
+from parallel_nono.formats import Format, encoded, format_named
+from parallel_nono.formats.common.text import clues_of_goal
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, InvalidPuzzle, Puzzle
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -63,8 +64,8 @@ def read(data: bytes | str, name: str = "", source: str = "file") -> list[Puzzle
     """What a file gives, errors in their places; the format found by content if none is named."""
     form = format_named(name) if name else None
     data = data.encode() if isinstance(data, str) else data
-    content, warning, form = files.content_and_format(data, source, form)
-    return list(files._parsed(form, content, source, warning))
+    content, warning, form = reading.content_and_format(data, source, form)
+    return list(reading._parsed(form, content, source, warning))
 
 
 def one(data: bytes | str, name: str = "") -> Puzzle:
@@ -99,7 +100,7 @@ def rows_of(*rows: str) -> list[Clue]:
 def test_a_sample_is_recognised_by_its_content_and_read(file: str) -> None:
     name, wanted = EXPECTED[file]
     data = (SAMPLES / file).read_bytes()
-    assert files.content_and_format(data, "x", None)[2].name == name
+    assert reading.content_and_format(data, "x", None)[2].name == name
     found = read(data)
     assert [item.digest if isinstance(item, Puzzle) else ERROR for item in found] == [
         puzzle and puzzle.digest for puzzle in wanted
@@ -154,7 +155,7 @@ def test_a_png_keeps_every_picture_whose_background_can_be_told(puzzle: Puzzle) 
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if form.several])
 def test_several_puzzles_keep_their_order(name: str) -> None:
     puzzles = [TINY, DOT, TINY.transposed(), TINY]
-    found = read(encoded(files.write(puzzles, name)))
+    found = read(encoded(reading.write(puzzles, name)))
     assert [item.digest for item in found if isinstance(item, Puzzle)] == [puzzle.digest for puzzle in puzzles]
     assert [item.index for item in found] == [1, 2, 3, 4]
     assert len({item.name for item in found}) >= (1 if name == "penpa" else 4)
@@ -163,26 +164,26 @@ def test_several_puzzles_keep_their_order(name: str) -> None:
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if not form.several])
 def test_a_second_puzzle_is_refused(name: str) -> None:
     with pytest.raises(InvalidPuzzle, match="carries exactly one puzzle a file, found 2"):
-        files.write([TINY, TINY], name)
+        reading.write([TINY, TINY], name)
 
 
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if form.blots])
 def test_blots_are_kept(name: str) -> None:
     puzzle = Puzzle(tuple(rows_of("? 1", "", "?", "2")), tuple(rows_of("1 ?", "?", "", "1", "1")))
-    assert one(encoded(files.write([puzzle], name))).digest == puzzle.digest
+    assert one(encoded(reading.write([puzzle], name))).digest == puzzle.digest
 
 
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if form.picture])
 def test_a_picture_format_wants_a_goal_that_obeys_the_clues(name: str) -> None:
     with pytest.raises(InvalidPuzzle, match="carries the picture, not the clues, found no goal"):
-        files.write([replace(TINY, goal=None)], name)
+        reading.write([replace(TINY, goal=None)], name)
     with pytest.raises(InvalidPuzzle, match="the goal breaks the clue of row 1: expected 1 2, found 0"):
-        files.write([replace(TINY, goal=((0,) * 5,) * 4)], name)
+        reading.write([replace(TINY, goal=((0,) * 5,) * 4)], name)
 
 
 def test_crlf_and_encodings_change_nothing_in_text_and_nothing_is_decoded_in_pictures() -> None:
     for form in WRITERS:
-        content = files.write([TINY], form.name)
+        content = reading.write([TINY], form.name)
         if isinstance(content, str):
             for data in (
                 content.replace("\n", "\r\n").encode(),
@@ -191,7 +192,7 @@ def test_crlf_and_encodings_change_nothing_in_text_and_nothing_is_decoded_in_pic
             ):
                 assert one(data).digest == TINY.digest
         else:
-            assert files.content_and_format(content, "x.non", None)[0] is content
+            assert reading.content_and_format(content, "x.non", None)[0] is content
 
 
 # Addresses.
@@ -229,7 +230,7 @@ def test_an_address_may_stand_in_the_place_of_a_file() -> None:
 
 def test_numbers_from_16_on_and_long_gaps_in_addresses() -> None:
     wide = Puzzle.of_grid([[1] * 100 + [0] + [1] * 17 + [0] + [1] * 3, [0] * 122])
-    address = files.write([wide], "puzzlink")
+    address = reading.write([wide], "puzzlink")
     assert "3-11-64" in address
     assert "z" in address
     assert one(address).digest == wide.digest
@@ -268,10 +269,10 @@ def test_puzzles_that_have_no_room_in_an_address_are_refused() -> None:
     crowded = Puzzle(((Block(1),) * 4,), ((),) * 3)
     for name in ("puzzlink", "pzprv3"):
         with pytest.raises(InvalidPuzzle, match="at most 2 numbers a line"):
-            files.write([crowded], name)
+            reading.write([crowded], name)
     with pytest.raises(InvalidPuzzle, match="up to 255, found `256`"):
-        files.write([long], "puzzlink")
-    assert one(files.write([long], "pzprv3")).digest == long.digest
+        reading.write([long], "puzzlink")
+    assert one(reading.write([long], "pzprv3")).digest == long.digest
 
 
 def test_what_was_played_in_a_pzprv3_board_is_no_answer() -> None:
@@ -350,7 +351,7 @@ def test_a_broken_penpa_address_says_what_is_wrong(address: str, message: str) -
 
 def test_a_penpa_address_keeps_title_and_author() -> None:
     puzzle = replace(TINY, name="One, two", metadata=(("author", "A, B"),))
-    back = one(files.write([puzzle], "penpa"))
+    back = one(reading.write([puzzle], "penpa"))
     assert (back.name, dict(back.metadata)["author"]) == ("One, two", "A, B")
 
 
@@ -369,7 +370,7 @@ def test_a_page_of_nonograms_gives_name_number_and_picture() -> None:
 @settings(max_examples=100, deadline=None)
 def test_the_array_means_the_picture_by_the_rules_as_they_stand(puzzle: Puzzle) -> None:
     """Decoded here once more, straight from the description."""
-    array = eval(files.write([puzzle], "nonograms").removeprefix("var d=").rstrip(";\n"))  # our own output
+    array = eval(reading.write([puzzle], "nonograms").removeprefix("var d=").rstrip(";\n"))  # our own output
 
     def f(x: list[int]) -> int:
         return x[0] % x[3] + x[1] % x[3] - x[2] % x[3]
@@ -389,7 +390,7 @@ def test_the_array_means_the_picture_by_the_rules_as_they_stand(puzzle: Puzzle) 
     assert tuple(map(tuple, grid)) == puzzle.goal
 
 
-GOOD = files.write([TINY], "nonograms")
+GOOD = reading.write([TINY], "nonograms")
 
 
 @pytest.mark.parametrize(
@@ -468,13 +469,13 @@ def test_the_bytes_of_rofl_are_exactly_these() -> None:
         "01 01 01"  # column 1
         "02 01 02 01 01"  # column 2
     )
-    assert files.write([picture], "rofl") == wanted
+    assert reading.write([picture], "rofl") == wanted
     assert one(wanted).digest == picture.digest
     assert one(wanted).palette[1:] == picture.palette[1:]
 
 
 def test_every_cut_and_every_changed_byte_of_rofl_is_read_or_refused() -> None:
-    data = files.write([COLOUR], "rofl")
+    data = reading.write([COLOUR], "rofl")
     for cut in range(4, len(data)):
         assert "expected" in error_of(data[:cut])
     assert "1 more bytes" in error_of(data + b"\0")
@@ -486,10 +487,10 @@ def test_every_cut_and_every_changed_byte_of_rofl_is_read_or_refused() -> None:
 
 
 def test_rofl_has_room_for_255_and_no_more() -> None:
-    assert one(files.write([Puzzle.of_grid([[1] * 255])], "rofl")).width == 255
+    assert one(reading.write([Puzzle.of_grid([[1] * 255])], "rofl")).width == 255
     for puzzle in (Puzzle.of_grid([[1] * 256]), Puzzle.of_grid([[0]] * 256)):
         with pytest.raises(InvalidPuzzle, match="carries at most 255"):
-            files.write([puzzle], "rofl")
+            reading.write([puzzle], "rofl")
 
 
 def test_broken_jap_says_what_is_wrong() -> None:
@@ -556,17 +557,17 @@ def test_too_many_colours_or_cells_point_elsewhere() -> None:
     Image.new("RGB", (8, 8)).save(photo, "JPEG")
     assert "found a JPEG picture: `pnono from-image` makes puzzles of it" in error_of(photo.getvalue())
     with pytest.raises(InvalidPuzzle, match="carries at most 150 x 150 cells and 30 inks"):
-        files.write([Puzzle.of_grid([[1] * 151])], "png")
+        reading.write([Puzzle.of_grid([[1] * 151])], "png")
 
 
 def test_an_enlarged_picture_is_read_as_it_is_with_a_warning() -> None:
     grid = [[(x * y) % 3 == 1 for x in range(8)] for y in range(6)]
     large = [[int(grid[y // 3][x // 3]) for x in range(24)] for y in range(18)]
-    puzzle = one(files.write([Puzzle.of_grid(large)], "png"))
+    puzzle = one(reading.write([Puzzle.of_grid(large)], "png"))
     assert puzzle.width == 24
     assert "enlarged 3 times" in puzzle.warnings[0]
-    assert "enlarged 3 times" in one(files.write([Puzzle.of_grid(large)], "netpbm")).warnings[0]
-    assert not one(files.write([Puzzle.of_grid([[1] * 10] * 10)], "png")).warnings[1:]
+    assert "enlarged 3 times" in one(reading.write([Puzzle.of_grid(large)], "netpbm")).warnings[0]
+    assert not one(reading.write([Puzzle.of_grid([[1] * 10] * 10)], "png")).warnings[1:]
 
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG"])
@@ -580,8 +581,8 @@ def test_an_animation_gives_all_its_pictures(kind: str) -> None:
 
 
 def test_a_picture_that_claims_to_be_huge_makes_no_room() -> None:
-    small = bytearray(files.write([TINY], "png"))
-    one(files.write([TINY], "png"))  # what Pillow imports is not counted
+    small = bytearray(reading.write([TINY], "png"))
+    one(reading.write([TINY], "png"))  # what Pillow imports is not counted
     tracemalloc.start()
     try:
         for side in (151, 10_000, 60_000, 1 << 30):
@@ -671,7 +672,7 @@ def test_a_folder_passes_pictures_by_and_a_named_one_is_a_puzzle(tmp_path: Path)
 
 def test_a_set_holds_pictures_and_texts_in_their_order() -> None:
     items = [(file, (SAMPLES / file).read_bytes()) for file in ("tiny.png", "tiny.nin", "tiny.rofl", "tiny.nin")]
-    batch = files.read_many([*items, ("broken.png", items[0][1][:40]), *items * 50])
+    batch = reading.read_many([*items, ("broken.png", items[0][1][:40]), *items * 50])
     assert batch.column("digest").to_pylist() == [TINY.digest] * 4 + [""] + [TINY.digest] * 200
     assert "broken.png: expected a PNG picture, found a damaged one" in batch.column("error")[4].as_py()
 
@@ -725,9 +726,9 @@ def test_a_damaged_file_is_read_or_refused(file: str, luck: random.Random) -> No
             data[place:place] = data[: luck.randrange(len(data) + 1)]
     for form in (None, format_named(EXPECTED[file][0])):
         try:
-            content, warning, used = files.content_and_format(bytes(data), "file", form)
+            content, warning, used = reading.content_and_format(bytes(data), "file", form)
         except InvalidPuzzle as error:
             assert str(error).startswith("file")  # noqa: PT017 - the other way out is below
             continue
-        for item in files._parsed(used, content, "file", warning):
+        for item in reading._parsed(used, content, "file", warning):
             assert isinstance(item, Puzzle) or str(item).startswith("file")

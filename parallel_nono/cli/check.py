@@ -41,7 +41,7 @@ def check(
     \b
     Exit codes: 0 right; 1 wrong, or there is no goal; 3 the puzzle or the answer can't be read.
     """
-    from ..check import check as obeys
+    from ..checker import check as obeys
     from ..lint import notes_of
     from ..puzzle import InvalidPuzzle
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..puzzle import Grid, Puzzle
-    from ..solve.dimacs import Formula, SolverOutput
+    from ..solver.dimacs import Formula, SolverOutput
 
 STDIN = STDOUT = "-"
 
@@ -79,7 +79,7 @@ def cnf(
     can't be read, or the formula is too large; 4 the solver did not decide; 74 CNF can't be written.
     """
     from ..puzzle import InvalidPuzzle
-    from ..solve.dimacs import InvalidOutput
+    from ..solver.dimacs import InvalidOutput
 
     if sum(map(bool, (out, answer, log))) > 1:
         raise Failure(Code.USAGE, "expected one of --out, --answer and --log, found several")
@@ -132,7 +132,7 @@ def _name(puzzle: Puzzle) -> str:
 
 
 def _formula(puzzle: Puzzle, encoding: Encoding, lines: bool) -> Formula:
-    from ..solve.dimacs import order_formula, plain_formula
+    from ..solver.dimacs import order_formula, plain_formula
 
     known = _known(puzzle) if lines else None
     return plain_formula(puzzle, known) if encoding is Encoding.PLAIN else order_formula(puzzle, known)
@@ -142,7 +142,7 @@ def _known(puzzle: Puzzle) -> np.ndarray:
     """What rows and columns decide: uint16[cells], colour indices row by row, 65535 for an open cell."""
     from ..attempt import Limits, Plan
     from ..puzzleset import set_of
-    from ..solve import solve_set
+    from ..solver import solve_set
 
     return solve_set(set_of([puzzle]), Limits(plan=Plan(("line",)))).cells[0]
 
@@ -156,7 +156,7 @@ def _describe(formula: Formula, puzzle: Puzzle) -> None:
 
 
 def _write(formula: Formula, puzzle: Puzzle, out: str) -> None:
-    from ..solve.dimacs import dimacs
+    from ..solver.dimacs import dimacs
 
     parts = dimacs(formula, f"{_name(puzzle)}, {puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours")
     if out == STDOUT:
@@ -173,7 +173,7 @@ def _place(name: str) -> str:
 
 
 def _output(formula: Formula, name: str) -> SolverOutput:
-    from ..solve.dimacs import read_output
+    from ..solver.dimacs import read_output
 
     if name == STDIN:
         return read_output(standard_input(), _place(name), formula.n_variables)
@@ -183,8 +183,8 @@ def _output(formula: Formula, name: str) -> SolverOutput:
 
 def _answer(formula: Formula, puzzle: Puzzle, name: str) -> Grid:
     """The right answer that a solver gave. Errors: InvalidOutput, also for a wrong one."""
-    from ..check import check
-    from ..solve.dimacs import SATISFIABLE, InvalidOutput, grid_of
+    from ..checker import check
+    from ..solver.dimacs import SATISFIABLE, InvalidOutput, grid_of
 
     output, place = _output(formula, name), _place(name)
     if output.verdict != SATISFIABLE:
@@ -198,9 +198,9 @@ def _answer(formula: Formula, puzzle: Puzzle, name: str) -> Grid:
 
 def _show(formula: Formula, puzzle: Puzzle, name: str, excluded: list[Grid], paint: bool) -> Code:
     """Print what a solver answered, and whether it is right."""
-    from ..check import check
+    from ..checker import check
     from ..pictures.terminal import colour_picture, legend, text_picture
-    from ..solve.dimacs import UNKNOWN, UNSATISFIABLE, grid_of
+    from ..solver.dimacs import UNKNOWN, UNSATISFIABLE, grid_of
 
     output = _output(formula, name)
     if output.verdict == UNKNOWN:
@@ -227,8 +227,8 @@ def _log(puzzle: Puzzle, seconds: float) -> Code:
     from ..attempt import Limits
     from ..kernels.plain_cnf import N_KINDS, VARIABLES
     from ..puzzleset import clues_of, set_of
-    from ..solve.plain_cnf import plain_counts, plain_problem
-    from ..solve.sat import decide
+    from ..solver.plain_cnf import plain_counts, plain_problem
+    from ..solver.sat import decide
 
     say(f"======== {puzzle.source} ========", "Start read data.", f"{1 + puzzle.height + puzzle.width} lines were read")
     clues, limits = clues_of(set_of([puzzle])), Limits(seconds, answers=1)

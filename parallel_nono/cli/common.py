@@ -16,8 +16,8 @@ from .exits import Code, Failure
 
 if TYPE_CHECKING:
     from ..attempt import Plan
+    from ..files.containers import Claims, Skipped, Source
     from ..formats import Format
-    from ..formats.containers import Claims, Skipped, Source
     from ..kinds import Kind
     from ..puzzle import InvalidPuzzle, Puzzle
 
@@ -77,7 +77,7 @@ def check_mode(is_lines: bool, device: Device, order: Order) -> None:
 
 def parse_plan(name: str) -> Plan:
     """The plan that `--plan` names."""
-    from ..solve.plans import InvalidPlan, load_plan
+    from ..solver.plans import InvalidPlan, load_plan
 
     try:
         return load_plan(name)
@@ -126,8 +126,8 @@ def check_paths(paths: Sequence[str], claims: Claims | None = None, nouns: str =
     """
     import glob
 
-    from ..formats.containers import OPEN_FILES, nothing_at, readable, sources
-    from ..formats.remote import is_remote
+    from ..files.containers import OPEN_FILES, nothing_at, readable, sources
+    from ..files.remote import is_remote
 
     kept = False
     passed: list[Skipped] = []
@@ -158,8 +158,8 @@ def check_paths(paths: Sequence[str], claims: Claims | None = None, nouns: str =
 
 def files(paths: Sequence[str]) -> Iterator[Source]:
     """The files under PATHS, those that are passed by for what they are named. Errors: Failure as `check_paths`."""
-    from ..formats import packing
-    from ..formats.containers import sources
+    from ..files import packing
+    from ..files.containers import sources
 
     check_paths(paths)
     packing.Share.told = say_reading
@@ -185,7 +185,7 @@ def puzzles(
     seconds  that a puzzle may take, of which reading has its share; None: as usual.
     Errors   Failure, at once, if there is nothing to read; later for a number that there isn't.
     """
-    from ..formats import packing
+    from ..files import packing
 
     if format_name:
         known_format(format_name, "--format")
@@ -197,7 +197,7 @@ def puzzles(
 
 
 def _puzzles(source: str, format_name: str, number: int) -> Iterator[Puzzle | InvalidPuzzle]:
-    from ..formats.files import read
+    from ..files.reading import read
 
     last = 0
     for puzzle in read(source, format_name or None, errors="yield", skipped=say_skipped):

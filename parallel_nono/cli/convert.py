@@ -125,7 +125,7 @@ def format_to_write(out: str, to: str) -> Format:
 def _answered(found: Iterator[Puzzle | InvalidPuzzle], form: Format, force: bool) -> Iterator[Puzzle | InvalidPuzzle]:
     """The puzzles, with their answers as goals where the format needs them; errors for those without just one."""
     from ..puzzle import InvalidPuzzle
-    from ..solve import solve
+    from ..solver import solve
 
     for item in found:
         if isinstance(item, InvalidPuzzle) or (force if form.unique else item.goal is not None):

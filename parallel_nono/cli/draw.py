@@ -187,8 +187,8 @@ def _moments(puzzle: Puzzle, limits: Limits, every: Any) -> Sequence[Frame]:
     """The frames of the solving; says so where they are too many to show all."""
     from ..attempt import Outcome
     from ..pictures.frames import frames, thinned
-    from ..solve import solve
-    from ..solve.trace import trace
+    from ..solver import solve
+    from ..solver.trace import trace
 
     result = patiently(solve, puzzle, limits)
     answer = result.answers[0] if result.outcome is Outcome.UNIQUE else None
@@ -317,7 +317,7 @@ def draw_run(out: Path, paths: Sequence[str], limits: Limits) -> None:
     from functools import partial
 
     from ..engine.folder import Folder, OutputError
-    from ..formats.files import read
+    from ..files.reading import read
     from ..pictures.sheets import decided, sheet_of_texts
     from ..puzzle import InvalidPuzzle
 

@@ -13,7 +13,7 @@ from .common import complain, counted
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
-    from ..formats.fetch import Site
+    from ..files.fetch import Site
 
 POLITE_RATE = 1.0
 
@@ -46,8 +46,8 @@ def fetch(
     Exit codes: 0 all are there; 3 a puzzle is missing or can't be read; 69 the site can't be reached;
     74 the folder can't be written.
     """
-    from ..formats.fetch import Folder, Unreachable, is_address
-    from ..formats.fetch import fetch as fetch_all
+    from ..files.fetch import Folder, Unreachable, is_address
+    from ..files.fetch import fetch as fetch_all
     from ..puzzle import InvalidPuzzle
 
     place = _site(site)
@@ -85,7 +85,7 @@ def fetch(
 
 
 def _site(name: str) -> Site:
-    from ..formats.fetch import SITES
+    from ..files.fetch import SITES
 
     if name not in SITES:
         raise Failure(Code.USAGE, f"expected a site, {' or '.join(SITES)}, found {name!r}")

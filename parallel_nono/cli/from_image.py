@@ -32,7 +32,7 @@ from .solve import code_of, verdict
 
 if TYPE_CHECKING:
     from ..attempt import Limits, Result
-    from ..formats.containers import Source
+    from ..files.containers import Source
     from ..pictures.repair import Repair
     from ..pictures.scan import Scan, Wish
     from ..puzzle import InvalidPuzzle, Puzzle
@@ -141,8 +141,8 @@ def from_image(
 
 
 def _background(text: str) -> int | None:
-    from ..formats.picture import TRANSPARENT
-    from ..formats.shades import shade
+    from ..formats.common.picture import TRANSPARENT
+    from ..formats.common.shades import shade
 
     if text == "auto":
         return None
@@ -155,7 +155,7 @@ def _background(text: str) -> int | None:
 
 
 def _pack(puzzles: Iterable[Puzzle], out: Path) -> None:
-    from ..formats.packed import write_packed
+    from ..files.packed import write_packed
     from ..puzzleset import set_of
 
     with writing(out):
@@ -165,8 +165,8 @@ def _pack(puzzles: Iterable[Puzzle], out: Path) -> None:
 
 def _files(images: Sequence[str]) -> Iterator[Source]:
     """The pictures, those of a folder or an archive by name; none of them is read yet."""
-    from ..formats import packing
-    from ..formats.containers import sources
+    from ..files import packing
+    from ..files.containers import sources
 
     packing.Share.told = say_reading
     yield from sources(images, say_skipped, _is_picture)
@@ -216,7 +216,7 @@ class _Maker:
         from ..attempt import Outcome
         from ..pictures.sheets import Sheet, array_of
         from ..pictures.terminal import differences, legend
-        from ..solve import solve
+        from ..solver import solve
 
         puzzle = made.puzzle
         assert puzzle.goal is not None

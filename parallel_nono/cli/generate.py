@@ -89,7 +89,7 @@ def _generate(kind: str, height: int, width: int, seeds: range, options: dict[st
     from .convert import STDOUT, format_to_write, is_folder, write, write_sets
 
     if out.endswith(".parquet") and not to:
-        from ..formats.packed import write_packed
+        from ..files.packed import write_packed
 
         with writing(out):
             packed = write_packed(out, _sets(kind, height, width, seeds, options))
@@ -111,7 +111,7 @@ def _generate(kind: str, height: int, width: int, seeds: range, options: dict[st
 
 def _generate_bulk(kind: str, height: int, width: int, seeds: range, options: dict[str, int], out: str) -> None:
     """A packed set of `len(seeds)` puzzles; every row group has a seed of its own, from the first of `seeds` on."""
-    from ..formats.packed import ROW_GROUP, write_packed
+    from ..files.packed import ROW_GROUP, write_packed
     from ..generate import generate_set
     from ..puzzle import InvalidPuzzle
 

@@ -50,7 +50,7 @@ def line(
     coloured = coloured or (not blocks and re.search(r"[a-wyz\[]", cells) is not None)
     n_colours, allowed = _cells(cells, coloured, max((block.colour for block in blocks), default=1))
     say_if_compiling()
-    from ..solve.line import settle
+    from ..solver.line import settle
 
     settled = settle(blocks, allowed, n_colours)
     if settled is None:

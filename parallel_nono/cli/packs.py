@@ -16,7 +16,7 @@ from .exits import Code, Failure, writing
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..formats.containers import Source
+    from ..files.containers import Source
 
 
 def pack(
@@ -44,7 +44,7 @@ def pack(
     \b
     Exit codes: 0 packed; 3 packed, but a puzzle can't be read; 74 OUT can't be written.
     """
-    from ..formats.packed import shard_paths, write_packed
+    from ..files.packed import shard_paths, write_packed
 
     if format_name:
         known_format(format_name, "--format")
@@ -63,7 +63,7 @@ def pack(
 
 def _check_out(out: str, paths: list[str]) -> None:
     """Errors: Failure where OUT can't be written, or would be read while it is written."""
-    from ..formats.remote import is_remote, located
+    from ..files.remote import is_remote, located
     from ..puzzle import InvalidPuzzle
 
     if is_remote(out):
@@ -120,8 +120,8 @@ def _batches(paths: list[str], format_name: str, errors: list[str]) -> Iterator[
 
 def sets(source: Source, format_name: str) -> Iterator[pa.RecordBatch]:
     """The puzzle sets of one source with all columns, palettes and goals too."""
-    from ..formats.files import batches
-    from ..formats.packed import read_packed
+    from ..files.packed import read_packed
+    from ..files.reading import batches
     from ..puzzle import InvalidPuzzle
     from ..puzzleset import SCHEMA, set_of
 

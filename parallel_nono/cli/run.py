@@ -165,7 +165,7 @@ def run(
     129 SIGHUP (the terminal went away); 130 Ctrl-C; 143 SIGTERM.
     """
     from ..attempt import Limits
-    from ..formats.containers import readable
+    from ..files.containers import readable
 
     if resume and not (out or name):
         raise Failure(Code.USAGE, "--resume: expected --out DIR or --name NAME of the run to go on with")
@@ -256,7 +256,7 @@ def _judged(summary: Summary, paths: list[str], out: Path, ours: bool) -> Code:
 def _for_timing(mode: Mode, pinned: int) -> Mode:
     """The mode of a run whose times are to be compared: puzzles, each by one worker. Errors: Failure."""
     from ..engine import EngineError
-    from ..engine.trust import pinnable
+    from ..engine.timing import pinnable
 
     if mode is Mode.LINES:
         raise Failure(Code.USAGE, "--pin, --repeat: expected --mode puzzles, in which one worker solves a puzzle")
@@ -307,7 +307,7 @@ class Options:
 
     def of_rows(self) -> dict[str, Any]:
         """Those that decide the rows; a run is resumed with the same."""
-        from ..formats.containers import readable
+        from ..files.containers import readable
 
         settings: dict[str, Any] = {"set": sorted(self.settings)} if self.settings else {}
         if self.contender and self.contender.definition:
@@ -337,10 +337,10 @@ def _record(options: Options) -> tuple[int, Summary]:
     import platform
     from datetime import UTC, datetime
 
+    from ..batch.modes import rows as made
     from ..engine import EngineError
-    from ..engine import rows as made
-    from ..engine.facts import commit, here
     from ..engine.feed import Feed
+    from ..engine.hostinfo import commit, here
     from ..engine.inputs import Inputs
     from ..engine.local import Crew
     from ..engine.work import RejectedAnswer, Work

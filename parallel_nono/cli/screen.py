@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..attempt import Limits, Result
     from ..puzzle import Puzzle
-    from ..solve.trace import Step
+    from ..solver.trace import Step
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 60.0, 120.0, 250.0, 500.0, 1000.0)
 """Steps a second."""

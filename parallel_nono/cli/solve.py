@@ -42,7 +42,7 @@ from .kinds import solve_kind
 if TYPE_CHECKING:
     from ..attempt import Limits, Result
     from ..puzzle import Grid, Puzzle
-    from ..solve.pipeline import Lines
+    from ..solver.pipeline import Lines
 
 
 class SolveMode(StrEnum):
@@ -125,8 +125,8 @@ def solve(
     from ..attempt import Limits
     from ..pictures.sheets import sheet_of_result
     from ..puzzle import InvalidPuzzle
-    from ..solve.plans import racing
-    from ..solve.single import solve_one
+    from ..solver.plans import racing
+    from ..solver.single import solve_one
 
     check_mode(mode is SolveMode.LINES, device, order)
     limits = Limits(seconds, answers, count, racing(parse_plan(plan), workers), order=order.value, memory_mib=memory)
@@ -170,8 +170,8 @@ def _lanes(engine: LinesEngine, device: Device, workers: int) -> Lines:
     import atexit
 
     from ..engine import EngineError
-    from ..engine.lines import lines_of
     from ..engine.local import Crew
+    from ..lanes.coordinator import lines_of
 
     try:
         lanes = lines_of(Crew(workers), engine.value, device.value)

@@ -56,7 +56,7 @@ def _contender(name: str, kind: Kind, limits: Limits) -> Contender:
     from dataclasses import asdict
 
     from ..kinds.external import with_program
-    from ..solve import external, plans
+    from ..solver import external, plans
 
     if name in plans.names():
         return Contender(name, f"pnono {name}", kind, replace(limits, plan=parse_plan(name)))

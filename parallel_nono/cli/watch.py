@@ -160,7 +160,7 @@ class Showing:
         self._thread.start()
 
     def _decide(self) -> None:
-        from ..solve.single import solve_one
+        from ..solver.single import solve_one
 
         try:
             result = solve_one(self.puzzle, self.limits, self._abort)

@@ -31,7 +31,7 @@ from . import ABANDONED, EngineError
 from .environment import connect, disconnect, first_line, new_folder, sweep, watch_head
 from .feed import Feed, chunk_of, singles
 from .local import Crew, Output, collect, drain, put
-from .posts import Post, post_of
+from .status import Post, post_of
 from .work import (
     ABORT,
     COUNT,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from ..formats.containers import Source
+from ..files.containers import Source
 from .work import LEASE_S, Chunk, Done
 
 Piece: TypeAlias = "tuple[str, bytes] | Source | pa.RecordBatch"

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from ..formats import packing
-from ..formats.containers import Skipped, Source, Span
-from ..formats.remote import is_remote
+from ..files import packing
+from ..files.containers import Skipped, Source, Span
+from ..files.remote import is_remote
 from ..kinds import unread
 from .feed import Piece, weight_of
 from .work import Work
@@ -76,7 +76,7 @@ class Inputs:
         return left * self._weight / self._read_bytes
 
     def _pieces(self) -> Iterator[Piece]:
-        from ..formats.containers import sources
+        from ..files.containers import sources
         from ..puzzle import InvalidPuzzle
 
         kind = self._work.kind
@@ -106,7 +106,7 @@ class Inputs:
     def _by_name(self, source: Source) -> list[Source]:
         """What workers read themselves of a file; nothing where that has to be done here: long texts go out a piece
         at a time, and what an earlier run began is looked through."""
-        from ..formats.packed import group_rows
+        from ..files.packed import group_rows
         from ..puzzle import InvalidPuzzle
 
         path = source.path if is_remote(source.path) else os.path.abspath(source.path)
@@ -170,7 +170,7 @@ class _Share:
     def __init__(self, source: Source) -> None:
         self._per_row = 0.0
         if source.packed and source.path:
-            from ..formats.packed import count_packed
+            from ..files.packed import count_packed
             from ..puzzle import InvalidPuzzle
 
             try:
@@ -179,6 +179,6 @@ class _Share:
                 return
 
     def __call__(self, batch: pa.RecordBatch) -> float:
-        from ..formats.files import PIECE
+        from ..files.reading import PIECE
 
         return self._per_row * batch.num_rows or PIECE

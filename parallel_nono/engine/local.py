@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 
 from .feed import Feed
-from .posts import Post, post_of
-from .trust import settled
+from .status import Post, post_of
+from .timing import settled
 from .work import ABORT, COUNT, PLACE, SCHEMA, SHARE_S, SINCE_MS, Chunk, Place, Work, attempt, new_page
 
 Output = Queue[pa.RecordBatch | BaseException]

@@ -20,11 +20,11 @@ import pyarrow.compute as pc
 
 from .. import __version__
 from ..attempt import COLUMNS, OUTCOMES, STAGES, Limits, Outcome, schema
-from ..formats import packing
-from ..formats.containers import Source, exact
+from ..files import packing
+from ..files.containers import Source, exact
 from ..kinds import FACTS, Kind, Solved, unread
 from ..puzzle import InvalidPuzzle
-from . import trust
+from . import timing
 from .parts import LEASE_S as PARTS_LEASE_S
 from .parts import Parts
 
@@ -166,7 +166,7 @@ def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
     """Read, solve and check a chunk. Errors: RejectedAnswer; nothing else that a puzzle can cause."""
     began, queue_s = perf_counter(), max(0.0, monotonic() - chunk.made)
     if place.alone:
-        trust.fresh_peak()
+        timing.fresh_peak()
     done = Done([], [], None, 0.0, 0.0)
     batch, read_s = chunk.batch, 0.0
     if batch is None:
@@ -324,13 +324,13 @@ class _Watch:
     def __init__(self) -> None:
         self.chunk = next(self._numbers)
         self.started, self.clock = time(), monotonic()
-        self._preemptions, self._cpu, self._began = trust.preemptions(), thread_time(), perf_counter()
+        self._preemptions, self._cpu, self._began = timing.preemptions(), thread_time(), perf_counter()
 
     def stop(self) -> None:
         self.chunk_s = perf_counter() - self._began
         self.chunk_cpu_s = thread_time() - self._cpu
-        self.preempted = trust.preemptions() - self._preemptions
-        self.load = trust.load()
+        self.preempted = timing.preemptions() - self._preemptions
+        self.load = timing.load()
 
     def columns(self, n: int) -> dict[str, np.ndarray]:
         seconds = {name: np.full(n, getattr(self, name), np.float32) for name in ("chunk_s", "chunk_cpu_s", "load")}
@@ -420,8 +420,8 @@ def _of_teams(
         "mode": pa.array(["lines" if team else "puzzles" for team in teams], pa.string()),
         "worker": pa.array([team or place.worker for team in teams], pa.string()),
         "chunk_cpu_s": columns["chunk_cpu_s"] + np.full(n, np.sum(cpu_s), np.float32),
-        "peak_mib": np.maximum(mib, trust.peak_mib()).astype(np.float32),
-        "chunk_mib": np.maximum(mib, trust.recent_peak_mib()).astype(np.float32),
+        "peak_mib": np.maximum(mib, timing.peak_mib()).astype(np.float32),
+        "chunk_mib": np.maximum(mib, timing.recent_peak_mib()).astype(np.float32),
     }
 
 
@@ -438,8 +438,8 @@ def _batch(work: Work, columns: dict[str, Any], n: int, place: Place) -> pa.Reco
         "worker": place.worker,
         "version": __version__,
         "repeats": 1,
-        "peak_mib": trust.peak_mib(),
-        "chunk_mib": trust.recent_peak_mib(),
+        "peak_mib": timing.peak_mib(),
+        "chunk_mib": timing.recent_peak_mib(),
         "core": place.core,
         "calibration_s": place.calibration_s,
         **columns,

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from .. import __version__
-from ..formats.containers import Source
+from ..files.containers import Source
 from ..start import prepare
-from . import EngineError, facts, trust
+from . import EngineError, hostinfo, timing
 from .parts import written
 from .work import ABORT, LEASE, PAGE, RECALLED, Chunk, Place, RejectedAnswer, Work, attempt, joined, new_page
 
@@ -49,10 +49,10 @@ class Worker:
         import ray
 
         node = ray.get_runtime_context().get_node_id()
-        machine, trouble = facts.here(), ""  # asked before the one core that is then left
+        machine, trouble = hostinfo.here(), ""  # asked before the one core that is then left
         if self._work.pin and self._core is None:
             try:
-                core, self._core = trust.claim_core()
+                core, self._core = timing.claim_core()
                 self._place = replace(self._place, core=core)
             except EngineError as error:
                 trouble = str(error)
@@ -84,7 +84,7 @@ class Worker:
             self._page[ABORT] = 0  # it meant the one before
         self._page[LEASE] = number
         if self._work.calibrate and not self._place.calibration_s:
-            self._place = replace(self._place, calibration_s=trust.calibration_s())
+            self._place = replace(self._place, calibration_s=timing.calibration_s())
         try:
             done = attempt(self._work, chunk, self._page, self._place)
         except RejectedAnswer as error:

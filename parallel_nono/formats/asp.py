@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from ..puzzle import Block, Clue, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import length_of, make, number, numbered, only_black, only_one, shown, sizes, wrong
+from .common.text import length_of, make, number, numbered, only_black, only_one, shown, sizes, wrong
 
 TITLE = "Clingo facts"
 START = re.compile(r"^[ \t]*+(?:row|col)_hint\(", re.MULTILINE)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .picture import file_format
+from .common.picture import file_format
 
 FORMAT = file_format("BMP", "B", rb"BM.{4}\0{4}")

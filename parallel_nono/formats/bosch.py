@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ..puzzle import Clue, Puzzle
 from . import Format, Parsed
-from .text import Words, black_clue, lengths, make, only_black, only_one, sizes, wrong
+from .common.text import Words, black_clue, lengths, make, only_black, only_one, sizes, wrong
 
 TITLE = "Bosch's .lp"
 START = re.compile(r"\s*+number_of_(?:rows|columns)\s*+:")

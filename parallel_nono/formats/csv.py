@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 
 from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle
 from . import Format, Parsed
-from .shades import shade
-from .text import black_clue, coloured_clue, labelled, letters, make, number, says_empty, sizes, wrong
+from .common.shades import shade
+from .common.text import black_clue, coloured_clue, labelled, letters, make, number, says_empty, sizes, wrong
 
 TITLE = "CSV"
 NEEDED = {"rows", "columns"}

@@ -14,8 +14,8 @@ from itertools import accumulate
 
 from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Puzzle, letter
 from . import Format, Parsed
-from .shades import distinct
-from .text import (
+from .common.shades import distinct
+from .common.text import (
     MAX_INKS,
     Lines,
     balanced,

@@ -13,7 +13,7 @@ from functools import partial
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .text import (
+from .common.text import (
     Lines,
     black_clues,
     first_fit,

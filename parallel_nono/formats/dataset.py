@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from ..puzzle import Clue, Grid, Puzzle
 from . import Format, Parsed, nin
-from .blocks import written
-from .text import (
+from .common.blocks import written
+from .common.text import (
     Lines,
     black_clues,
     clue_lines,

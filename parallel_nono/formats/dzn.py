@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from ..puzzle import Block, Clue, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import black_clue, labelled, make, number, only_black, only_one, run_lengths, wrong
-from .zeros import AS_RUNS, zeros_read
+from .common.text import black_clue, labelled, make, number, only_black, only_one, run_lengths, wrong
+from .common.zeros import AS_RUNS, zeros_read
 
 TITLE = "MiniZinc data"
 NAME = re.compile(r"^[ \t]*+(rows|cols|(?:row|col)_rule_len|(?:row|col)_rules|\w++)[ \t]*+=(?!=)", re.MULTILINE)

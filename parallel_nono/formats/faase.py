@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import written
-from .gaps import without_gaps
-from .text import Lines, black_clues, make, numbered, only_black, only_one, wrong
+from .common.blocks import written
+from .common.gaps import without_gaps
+from .common.text import Lines, black_clues, make, numbered, only_black, only_one, wrong
 
 TITLE = "Frans Faase's text"
 START = re.compile(r"\s*+(?:rows|columns)[ \t]*+:?[ \t]*+\n[0-9?, \t\n]*+(?:rows|columns)\b", re.IGNORECASE)

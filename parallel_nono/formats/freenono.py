@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ..puzzle import Grid, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .safexml import Element, Events, Unknown, escaped
-from .text import clues_of_goal, labelled, make, number, only_black, only_picture, wrong
+from .common.safexml import Element, Events, Unknown, escaped
+from .common.text import clues_of_goal, labelled, make, number, only_black, only_picture, wrong
 
 TITLE = "FreeNono's XML"
 START = re.compile(r"<(?:FreeNono|Nonograms)\b", re.IGNORECASE)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from ..puzzle import Grid, Puzzle
 from . import Format, Parsed
-from .text import (
+from .common.text import (
     Lines,
     black_clues,
     clue_lines,

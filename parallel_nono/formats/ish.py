@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import are_blocks, begins, parse_blocks, written
-from .text import only_black, only_one
+from .common.blocks import are_blocks, begins, parse_blocks, written
+from .common.text import only_black, only_one
 
 TITLE = "Games::Nonogram's text"
 

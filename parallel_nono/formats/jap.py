@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from ..puzzle import Block, Clue, Puzzle
 from . import Format, Parsed
+from .common.text import make, wrong
 from .rofl import Bytes, one_by_one
-from .text import make, wrong
 
 MAGIC = b"TLS"
 WITH_GOAL, UNKNOWN = 0x80, 0x40

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ..puzzle import Block, Clue, Puzzle
 from . import Format, Parsed
-from .text import MAX_LINE, Words, labelled, lengths, make, only_black, sizes, wrong
+from .common.text import MAX_LINE, Words, labelled, lengths, make, only_black, sizes, wrong
 
 TITLE = "JCROSS"
 START = re.compile(r"\s*\d{1,7}[ \t]*\n\s*\d{1,6}[ \t]+\d{1,6}[ \t]*\n((?:[ \t\d]+(?:\n|$)){1,3})")

@@ -26,10 +26,23 @@ from dataclasses import replace
 from typing import Any
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
-from . import Format, Parsed, dataset, json_lines
-from .shades import shade
-from .text import BLOT_TEXT, CONTROL, MAX_LINE, clues_of_goal, labelled, make, numbered, says_empty, shown, sizes, wrong
-from .zeros import zeros_read
+from . import Format, Parsed, dataset
+from .common import json_lines
+from .common.shades import shade
+from .common.text import (
+    BLOT_TEXT,
+    CONTROL,
+    MAX_LINE,
+    clues_of_goal,
+    labelled,
+    make,
+    numbered,
+    says_empty,
+    shown,
+    sizes,
+    wrong,
+)
+from .common.zeros import zeros_read
 
 TITLE = "JSON"
 PAIRS = (

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import written
+from .common.blocks import written
+from .common.text import Lines, numbered, only_black, only_one, wrong
 from .faase import make_of
-from .text import Lines, numbered, only_black, only_one, wrong
 
 TITLE = "Makhorin's text"
 START = re.compile(r"(?:\s++|[0-9?]++|\*[^\n]*+\n)*+&[ \t]*+(?:\n|\Z)")

@@ -16,8 +16,19 @@ from itertools import groupby
 
 from ..puzzle import BLACK_AND_WHITE, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
-from .shades import distinct
-from .text import DIVIDER, MAX_INKS, Lines, from_first_full, labelled, only_one, only_picture, shown, sizes, wrong
+from .common.shades import distinct
+from .common.text import (
+    DIVIDER,
+    MAX_INKS,
+    Lines,
+    from_first_full,
+    labelled,
+    only_one,
+    only_picture,
+    shown,
+    sizes,
+    wrong,
+)
 
 TITLE = "a picture in characters"
 BACKGROUND = "0._-"

@@ -11,7 +11,7 @@ from functools import partial
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .text import (
+from .common.text import (
     Lines,
     black_clues,
     clue_lines,

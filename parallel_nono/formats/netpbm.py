@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ..puzzle import BLACK_AND_WHITE, Grid, InvalidPuzzle, Puzzle
-from . import Format, Parsed, picture
-from .text import clues_of_goal, labelled, make, only_picture, wrong
+from . import Format, Parsed
+from .common import picture
+from .common.text import clues_of_goal, labelled, make, only_picture, wrong
 
 TITLE = "a PBM or PPM picture"
 SKIP = rb"(?:\s|#[^\n\r]*[\n\r])+"

@@ -12,7 +12,7 @@ from functools import partial
 
 from ..puzzle import Puzzle
 from . import Format, Packed, Parsed
-from .text import (
+from .common.text import (
     Lines,
     black_clues,
     first_fit,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from ..puzzle import BLACK_AND_WHITE, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle
 from . import Format, Packed, Parsed
-from .shades import distinct, shade
-from .text import (
+from .common.shades import distinct, shade
+from .common.text import (  # fmt: skip
     Lines,
     black_clue,
     clue_lines,
@@ -30,12 +30,12 @@ from .text import (
     sizes,
     stem,
     wrong,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .sections import Draft
+    from .common.sections import Draft
 
 TITLE = "Simpson's .non"
 SIZES = re.compile(r"^(?:(?:width|height|rows|columns)[ \t]+[0-9]+[ \t]*$|rows[ \t]*$|columns[ \t]*$)", re.MULTILINE)
@@ -88,7 +88,7 @@ def parse(text: str, source: str) -> Parsed:
 
 
 def pack(texts: Sequence[str]) -> Packed:
-    from .sections import packed
+    from .common.sections import packed
 
     return packed(map(_drafts, texts), xml=False)
 
@@ -101,7 +101,7 @@ def _drafts(text: str) -> list[Draft] | None:
 
 def _draft(text: str) -> Draft | None:
     """The puzzle of a chunk; None if it is for `parse`."""
-    from .sections import Draft
+    from .common.sections import Draft
 
     found = ORDINARY.match(text)
     if not found:

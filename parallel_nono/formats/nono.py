@@ -13,8 +13,8 @@ from functools import partial
 
 from ..puzzle import Clue, Puzzle
 from . import Format, Parsed
-from .blocks import written
-from .text import (
+from .common.blocks import written
+from .common.text import (
     Lines,
     black_clues,
     first_fit,

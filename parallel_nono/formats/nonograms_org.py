@@ -23,8 +23,8 @@ from typing import Any
 
 from ..puzzle import BLACK_AND_WHITE, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
-from .shades import title_of
-from .text import clues_of_goal, labelled, make, only_picture, shown, wrong
+from .common.shades import title_of
+from .common.text import clues_of_goal, labelled, make, only_picture, shown, wrong
 
 TITLE = "nonograms.org"
 ARRAY = re.compile(r"\bvar\s+d\s*=\s*(\[\s*\[)")

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from ..puzzle import InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .suffixed import entries, puzzle_of, written
-from .text import Lines, letters, only_one, shown, wrong
+from .common.suffixed import entries, puzzle_of, written
+from .common.text import Lines, letters, only_one, shown, wrong
 
 TITLE = "nonogrid's TOML"
 SECTION = re.compile(r"^[ \t]*\[clues\]", re.MULTILINE)

@@ -13,20 +13,8 @@ from collections.abc import Iterable
 
 from ..puzzle import BLACK_AND_WHITE, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
-from .shades import shade
-from .text import (
-    Lines,
-    coloured_clue,
-    labelled,
-    lengths,
-    make,
-    only_one,
-    says_empty,
-    shown,
-    sizes,
-    used,
-    wrong,
-)
+from .common.shades import shade
+from .common.text import Lines, coloured_clue, labelled, lengths, make, only_one, says_empty, shown, sizes, used, wrong
 
 TITLE = "Olsak's .g"
 COLOUR = re.compile(r"[ \t]*([^\s:]|:(?=:)):(.)[ \t]*(\S+)[ \t]*(.*)\Z")

@@ -15,8 +15,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..puzzle import Clue, InvalidPuzzle, Puzzle
-from . import Format, links
-from .text import black_clue, make, number, only_black, sizes, wrong
+from . import Format
+from .common import links
+from .common.text import black_clue, make, number, only_black, sizes, wrong
 
 TITLE = "Penpa"
 DATA = re.compile(r"[#?&]p=([^&\s]*)")

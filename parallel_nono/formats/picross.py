@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from ..puzzle import Clue, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .blocks import written
-from .text import black_clue, labelled, make, numbered, only_black, stem, wrong
+from .common.blocks import written
+from .common.text import black_clue, labelled, make, numbered, only_black, stem, wrong
 
 TITLE = "picross-solver's text"
 START = re.compile(r"(?:\s++|#[^\n]*+\n)*+GRID(?:[ \t][^\n]*+)?\n(?:\s++|#[^\n]*+\n)*+(?:ROWS|COLUMNS|GRID|\Z)")

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ..puzzle import Clue, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import black_clue, labelled, lengths, make, number, only_black, shown, sizes, wrong
+from .common.text import black_clue, labelled, lengths, make, number, only_black, shown, sizes, wrong
 
 TITLE = "puzzle-nonograms.com"
 TASK = re.compile(r"""\btask\s*[=:]\s*['"]([0-9./?][^'"\n]*)""")

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable
 
 from ..puzzle import BLOT, Block, Clue, InvalidPuzzle, Puzzle
-from . import Format, links
-from .text import make, number, only_black, shown, sizes, wrong
+from . import Format
+from .common import links
+from .common.text import make, number, only_black, shown, sizes, wrong
 
 TITLE = "a puzz.link address"
 HOPE = "an address such as https://puzz.link/p?nonogram/4/3/..."

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .suffixed import entries, puzzle_of, without_comment, written
-from .text import Lines, letters, only_one, says_empty, shown, wrong
+from .common.suffixed import entries, puzzle_of, without_comment, written
+from .common.text import Lines, letters, only_one, says_empty, shown, wrong
 
 TITLE = "pynogram's INI"
 SECTION = re.compile(r"^\[clues\]", re.MULTILINE)

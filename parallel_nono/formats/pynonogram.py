@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from ..puzzle import InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import (
+from .common.text import (
     black_clue,
     goal_of_cells,
     labelled,

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
-from .shades import title_of
-from .text import Words, balanced, first_fit, labelled, lengths, make, only_one, shown, sizes, stem, wrong
+from .common.shades import title_of
+from .common.text import Words, balanced, first_fit, labelled, lengths, make, only_one, shown, sizes, stem, wrong
 
 TITLE = "Izaron's .pzl"
 START = re.compile(r"\s*[0-9]{1,5}\s+#[0-9a-fA-F]{6}\b")

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from ..puzzle import BLOT, Block, Clue, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import black_clue, labelled, make, number, only_black, shown, sizes, wrong
+from .common.text import black_clue, labelled, make, number, only_black, shown, sizes, wrong
 
 TITLE = "pzprv3"
 START = re.compile(r"^[ \t]*pzprv3(?:\.\d+)?[ \t]*[/\n]", re.MULTILINE)

@@ -18,8 +18,8 @@ from dataclasses import replace
 
 from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter
 from . import Format, Parsed
-from .shades import title_of
-from .text import labelled, make, only_one, stem, wrong
+from .common.shades import title_of
+from .common.text import labelled, make, only_one, stem, wrong
 
 TITLE = "ROFL"
 MAGIC = b"ROFL"

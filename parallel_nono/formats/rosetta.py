@@ -11,7 +11,7 @@ from itertools import groupby
 
 from ..puzzle import Block, Clue, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import labelled, make, numbered, only_black, shown, wrong
+from .common.text import labelled, make, numbered, only_black, shown, wrong
 
 TITLE = "Rosetta Code's letters"
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

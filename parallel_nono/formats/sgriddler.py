@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from ..puzzle import Clue, Grid, InvalidPuzzle, Puzzle
 from . import Format, Parsed
-from .text import (
+from .common.text import (
     Lines,
     black_clue,
     clues_of_goal,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ..puzzle import Clue, InvalidPuzzle, Puzzle
 from . import Format, Packed, Parsed
-from .text import black_clue, labelled, lengths, make, number, numbered, only_black, sizes, wrong
+from .common.text import black_clue, labelled, lengths, make, number, numbered, only_black, sizes, wrong
 
 TITLE = "a Pattern game id"
 LINE = r"(?:([^\t\n]*)\t)?[ ]*([0-9]+)(?:x([0-9]+))?(?::([0-9?./]*)(,[a-zA-Z]*)?|(#[^\n]*))[ \t]*$"

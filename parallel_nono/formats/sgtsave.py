@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from ..puzzle import InvalidPuzzle, Puzzle
 from . import Format, Parsed, sgt
-from .text import Lines, labelled, numbered, only_one, shown, wrong
+from .common.text import Lines, labelled, numbered, only_one, shown, wrong
 
 TITLE = "A save of Pattern"
 LINE = re.compile(r"([A-Z]{1,8})[ ]*+:([0-9]{1,9}):(.*)\Z")

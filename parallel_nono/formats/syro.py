@@ -7,8 +7,8 @@ from functools import partial
 
 from ..puzzle import Puzzle
 from . import Format, Parsed
-from .blocks import are_blocks, begins, pairs_of_blocks, parse_blocks, written
-from .text import Lines, only_black, only_one, wrong
+from .common.blocks import are_blocks, begins, pairs_of_blocks, parse_blocks, written
+from .common.text import Lines, only_black, only_one, wrong
 
 TITLE = "syro's text"
 

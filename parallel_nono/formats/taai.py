@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from ..puzzle import Clue, InvalidPuzzle, Puzzle
 from . import Format, Packed, Parsed
-from .text import (
+from .common.text import (
     Lines,
     black_clue,
     from_first_full,

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
 from . import Format, Packed, Parsed
-from .safexml import Element, Events, Unknown, escaped, with_characters
-from .shades import shade
-from .text import BLOT_TEXT, MAX_LINE, clues_of_goal, labelled, length_of, make, shown, sizes, used, wrong
+from .common.safexml import Element, Events, Unknown, escaped, with_characters
+from .common.shades import shade
+from .common.text import BLOT_TEXT, MAX_LINE, clues_of_goal, labelled, length_of, make, shown, sizes, used, wrong
 
 if TYPE_CHECKING:
-    from .sections import Draft
+    from .common.sections import Draft
 
 TITLE = "webpbn XML"
 START = re.compile(r"<(?:puzzleset|puzzle|!DOCTYPE\s+pbn|nonogram\s+matrix)\b", re.IGNORECASE)
@@ -72,7 +72,7 @@ def sniff(text: str) -> bool:
 
 
 def pack(texts: Sequence[str]) -> Packed:
-    from .sections import packed
+    from .common.sections import packed
 
     return packed(map(_quick, texts), xml=True)
 
@@ -111,7 +111,7 @@ def _unescaped(text: str) -> str:
 
 def _quick_puzzle(text: str, at: int, common: dict[str, str]) -> tuple[Draft, int] | None:
     """The `<puzzle>` element at a place, and where it ends; None if it is for `parse`."""
-    from .sections import Draft
+    from .common.sections import Draft
 
     start = QUICK_PUZZLE.match(text, at)
     middle = QUICK_MIDDLE.match(text, text.find("</clues>", start.end())) if start else None

@@ -12,9 +12,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..puzzle import InvalidPuzzle, Puzzle
-from . import Format, Parsed, picture
-from .shades import shade
-from .text import labelled, number, only_one, wrong
+from . import Format, Parsed
+from .common import picture
+from .common.shades import shade
+from .common.text import labelled, number, only_one, wrong
 
 TITLE = "an XPM picture"
 START = re.compile(r"\s*(?:/\*\s*XPM\s*\*/|static\s+(?:const\s+)?char\s*\*)")

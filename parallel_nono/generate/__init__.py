@@ -129,7 +129,7 @@ def generate_huge(kind: str, height: int, width: int, seed: int = 0, index: int 
 
     Errors  InvalidPuzzle as `generate`, and if it has more cells than the solver takes.
     """
-    from ..formats.text import MAX_CELLS
+    from ..formats.common.text import MAX_CELLS
     from ..puzzleset import SetBuilder, set_of
     from .many import lines_of
 

@@ -19,8 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..files.reading import write
 from ..formats import Content, encoded
-from ..formats.files import write
 from ..puzzle import InvalidPuzzle, Puzzle
 from . import generate
 

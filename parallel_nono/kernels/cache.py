@@ -24,10 +24,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+PACKAGE = Path(__file__).parent.parent
 SOURCES = sorted(
     path
-    for folder in (Path(__file__).parent, Path(__file__).parent.parent / "check")
-    for path in folder.glob("*.py")
+    for pattern in ("kernels/*.py", "checker/*.py", "kinds/*/kernels.py")
+    for path in PACKAGE.glob(pattern)
     if path != Path(__file__)
 )
 

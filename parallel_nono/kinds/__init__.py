@@ -20,7 +20,7 @@ from ..attempt import Limits
 from ..puzzle import sound
 
 if TYPE_CHECKING:
-    from ..formats.containers import Claims, Source
+    from ..files.containers import Claims, Source
 
 KINDS: dict[str, tuple[str, ...]] = {
     "nonogram": (),
@@ -147,6 +147,6 @@ def facts_of(rows: Sequence[Sequence[Any]]) -> list[pa.Array]:
 
 def unread(source: str, error: str) -> pa.RecordBatch:
     """The one row of a source that can't be had at all; a chunk of any kind, as nothing in it is ever solved."""
-    from ..formats.text import stem
+    from ..formats.common.text import stem
 
     return pa.RecordBatch.from_arrays(facts_of([(stem(source), source, 1, "", 0, 0, 0, "", "", error)]), list(FACTS))

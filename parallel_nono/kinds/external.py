@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..attempt import OUTCOMES, STAGES, Limits, Outcome
-from ..check.plain import check
+from ..checker.plain import check
 from ..puzzle import Grid, InvalidPuzzle, Puzzle, letter
 from ..puzzleset import puzzle_at
-from ..solve.external import OPEN, Ended, Program, ProgramFailed, Said, ask, text_for, understood
+from ..solver.external import OPEN, Ended, Program, ProgramFailed, Said, ask, text_for, understood
 from . import Kind, Solved
 
 STAGE = STAGES.index("external")

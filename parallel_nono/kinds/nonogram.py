@@ -14,8 +14,8 @@ from ..puzzleset import clues_of
 from . import Kind, Solved, usual_title
 
 if TYPE_CHECKING:
-    from ..formats.containers import Source
-    from ..solve.pipeline import Lines, Results
+    from ..files.containers import Source
+    from ..solver.pipeline import Lines, Results
 
 COPIED = (
     *("outcome", "stage", "n_answers", "exhausted", "n_open_lines", "n_open"),
@@ -28,22 +28,22 @@ MULTIPLE = OUTCOMES.index(Outcome.MULTIPLE)
 
 def read(texts: list[tuple[str, bytes]]) -> pa.RecordBatch:
     """Puzzles of all texts, whatever their formats, as one set."""
-    from ..formats.files import read_many
+    from ..files.reading import read_many
 
     return read_many(texts)
 
 
 def batches(source: Source) -> Iterator[pa.RecordBatch]:
     """The row groups of a packed set, or a long text piece by piece."""
-    from ..formats import files
+    from ..files import reading
 
-    yield from files.batches(source)
+    yield from reading.batches(source)
 
 
 def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, lines: Lines | None = None) -> Solved:
     """The whole set by the pipeline; up to two answers of each puzzle as text. lines: see `solve_set`."""
     from ..kernels.text import texts_of_set
-    from ..solve import solve_set
+    from ..solver import solve_set
 
     if limits.answers > 2:  # a row has room for two; the others are only counted
         limits = replace(limits, answers=2, count=limits.wanted)
@@ -79,7 +79,7 @@ def _elsewhere(results: Results) -> dict[str, Any]:
 
 def check(chunk: pa.RecordBatch, results: Any) -> list[tuple[int, str]]:
     """Every answer against the clues; an outcome that promises answers must have them, and two must differ."""
-    from ..check.fast import check_set
+    from ..checker.fast import check_set
 
     clues = clues_of(chunk)
     rejected = []

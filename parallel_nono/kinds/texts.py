@@ -12,7 +12,7 @@ from ..puzzle import InvalidPuzzle
 from . import unread
 
 if TYPE_CHECKING:
-    from ..formats.containers import Source
+    from ..files.containers import Source
 
 PIECE = 1 << 20
 """Characters that are read at once."""
@@ -27,7 +27,7 @@ def batches(source: Source, parse: Parse, begins: re.Pattern[str], about: int = 
     begins  matches at the beginning of every line that opens a puzzle, and at no other (`re.MULTILINE`).
     about   characters of a piece, else PIECE.
     """
-    from ..formats.decode import decode
+    from ..formats.common.decode import decode
 
     try:
         text, warning = decode(source.load(), source.name)

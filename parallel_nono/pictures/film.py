@@ -8,7 +8,7 @@ from threading import Event, Thread
 import numpy as np
 
 from ..puzzle import Grid, Puzzle
-from ..solve.trace import Step, trace
+from ..solver.trace import Step, trace
 from .sheets import OPEN
 
 

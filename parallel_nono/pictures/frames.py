@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..puzzle import InvalidPuzzle, Puzzle
-from ..solve.trace import Step
+from ..solver.trace import Step
 from .lattice import Look
 from .raster import GIF_COLOURS, canvas_of, fitted, image_of, painted, png_of
 from .sheets import OPEN

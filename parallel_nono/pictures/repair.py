@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from ..attempt import OUTCOMES, Limits, Outcome, Plan
 from ..puzzleset import SetBuilder
-from ..solve import solve_set
-from ..solve.pipeline import OPEN_CELL, Results
+from ..solver import solve_set
+from ..solver.pipeline import OPEN_CELL, Results
 
 Aim = Literal["unique", "lines"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ..formats.picture import (
+from ..formats.common.picture import (
     MOST_SIDE,
     OPAQUE_FROM,
     TRANSPARENT,

@@ -72,10 +72,10 @@ def decided(puzzle: Puzzle, limits: Limits) -> tuple[Sheet, Outcome]:
 
     Errors  AssertionError if the checker rejects an answer: our bug.
     """
-    from ..check.fast import check_set
+    from ..checker.fast import check_set
     from ..puzzleset import clues_of, set_of
-    from ..solve import solve_set
-    from ..solve.pipeline import OPEN_CELL
+    from ..solver import solve_set
+    from ..solver.pipeline import OPEN_CELL
 
     batch = set_of([puzzle])
     results = solve_set(batch, limits)

@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 from ..attempt import COLUMNS, schema
 from ..engine.folder import Folder, OutputError
 from ..engine.parts import Parts, invited, part_of, write_parquet
-from ..engine.trust import stolen_s
+from ..engine.timing import stolen_s
 from .parts import (
     COMPACTED,
     FACTS,

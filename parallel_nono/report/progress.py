@@ -16,7 +16,7 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ..engine.folder import Folder
-from ..formats import packing
+from ..files import packing
 from ..pictures.door import console as opened
 from ..pictures.door import printable, say
 from .parquet import SCRATCH
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-    from ..engine.posts import Post
+    from ..engine.status import Post
 
 LINE_S = 5.0
 """Seconds between plain lines."""

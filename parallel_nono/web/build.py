@@ -21,8 +21,8 @@ def layout() -> dict[str, Any]:
     from PIL.ImageColor import colormap
 
     from ..attempt import STAGES, Plan
+    from ..formats.common.shades import APART
     from ..formats.json import PAIRS
-    from ..formats.shades import APART
     from ..kernels import board, slate
     from ..kernels.fit import FITS
     from ..kernels.solve import LINE, PROBE, SEARCH

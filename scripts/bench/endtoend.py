@@ -22,12 +22,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from parallel_nono.attempt import OUTCOMES, Limits
-from parallel_nono.formats.files import write
-from parallel_nono.formats.packed import write_packed
+from parallel_nono.files.packed import write_packed
+from parallel_nono.files.reading import write
 from parallel_nono.generate import generate_set
 from parallel_nono.puzzleset import puzzles_of, set_of
 from parallel_nono.report.parquet import sessions
-from parallel_nono.solve import solve_set
+from parallel_nono.solver import solve_set
 
 TARGETS = {"packed": 20_000, "taai": 8_000, "sgt": 8_000, "nin": 8_000}
 

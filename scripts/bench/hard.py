@@ -21,12 +21,12 @@ from pathlib import Path
 from statistics import median
 
 from parallel_nono.attempt import Limits, Outcome, Result
-from parallel_nono.formats.files import read
+from parallel_nono.files.reading import read
 from parallel_nono.generate import generate
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import plain_palette
-from parallel_nono.solve import solve
-from parallel_nono.solve.plans import load_plan
+from parallel_nono.solver import solve
+from parallel_nono.solver.plans import load_plan
 
 EASY_S = 0.05
 """Puzzles that take less are only counted."""

@@ -25,7 +25,7 @@ from parallel_nono.kernels import kernel
 from parallel_nono.kernels.board import N_LINES, all_waiting, board_of, open_cells, open_planes
 from parallel_nono.kernels.narrow import propagate_narrow
 from parallel_nono.puzzleset import SetBuilder, clues_of
-from parallel_nono.solve.pipeline import solve_set
+from parallel_nono.solver.pipeline import solve_set
 
 SETS = ("image20", "image50", "image64", "rand20", "rand25")
 ROUNDS = 7

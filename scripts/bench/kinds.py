@@ -23,9 +23,9 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from parallel_nono.attempt import Limits
-from parallel_nono.check.strikeout import PROVED_MOST, first_wrong
 from parallel_nono.kinds import kind
 from parallel_nono.kinds.strikeout import table
+from parallel_nono.kinds.strikeout.check import PROVED_MOST, first_wrong
 from parallel_nono.kinds.strikeout.search import Refused
 from parallel_nono.kinds.strikeout.table import FOR_EVER, Table
 from parallel_nono.kinds.strikeout.trials import SEARCHES

@@ -25,17 +25,17 @@ import psutil
 import pyarrow as pa
 
 from parallel_nono.attempt import Limits
-from parallel_nono.engine import lines
-from parallel_nono.engine.arena import Arena, Desk
-from parallel_nono.engine.lines import Coordinator, compile_lanes
 from parallel_nono.engine.local import Crew
-from parallel_nono.engine.rounds import Rounds
-from parallel_nono.engine.team import Threads
 from parallel_nono.generate import generate_huge, generate_set
 from parallel_nono.kernels.lanes import MOST_JOBS
+from parallel_nono.lanes import coordinator
+from parallel_nono.lanes.arena import Arena, Desk
+from parallel_nono.lanes.coordinator import Coordinator, compile_lanes
+from parallel_nono.lanes.rounds import Rounds
+from parallel_nono.lanes.team import Threads
 from parallel_nono.puzzleset import clues_of
-from parallel_nono.solve import solve_set
-from parallel_nono.solve.pipeline import _Run
+from parallel_nono.solver import solve_set
+from parallel_nono.solver.pipeline import _Run
 
 ONLY_LINES = Limits(plan=("line",), seconds=600)
 DENSITY = ((60, 72), (120, 76), (250, 80), (600, 85), (1500, 88), (3000, 90), (7000, 92), (15_000, 94), (1 << 30, 95))
@@ -126,13 +126,13 @@ def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> 
     for engine in ("local", "ray") if with_ray else ("local",):
         for n_workers in workers:
             began = time.perf_counter()
-            coordinator = lines.coordinator(Crew(n_workers), engine)
+            lanes = coordinator.coordinator(Crew(n_workers), engine)
             processes = [psutil.Process()] + (psutil.Process().children(recursive=True) if engine == "ray" else [])
             ready = None
             for size in sizes:
                 batch = puzzle_of(size)
                 tries = max(repeat, min(50, 100_000 // size**2 + 1))
-                found = [Figures(batch, coordinator, n_workers, processes) for _ in range(tries)]
+                found = [Figures(batch, lanes, n_workers, processes) for _ in range(tries)]
                 if ready is None:
                     ready = time.perf_counter() - began
                     print(f"{engine}, {n_workers} workers: the first puzzle is done after {ready:.2f} s")
@@ -149,7 +149,7 @@ def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> 
                     + (f"  ({at.n_open} cells open)" if at.n_open else ""),
                     flush=True,
                 )
-            coordinator.close(5.0)
+            lanes.close(5.0)
 
 
 def ms(seconds: float) -> str:

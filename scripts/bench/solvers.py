@@ -21,7 +21,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from parallel_nono.solve.external import names
+from parallel_nono.solver.external import names
 
 DECIDED = ("unique", "multiple", "contradiction", "solved")
 SHOWN = ("unique", "multiple", "contradiction", "solved", "stalled", "timeout", "crashed", "wrong")

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from parallel_nono.attempt import Limits, Plan
-from parallel_nono.formats.files import read
+from parallel_nono.files.reading import read
 from parallel_nono.generate import generate
 from parallel_nono.puzzle import Puzzle
-from parallel_nono.solve import solve
+from parallel_nono.solver import solve
 from parallel_nono.web import build
 
 TIMES = 10

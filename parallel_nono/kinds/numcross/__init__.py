@@ -31,7 +31,7 @@ from .search import ORDERS, Cells, Found, compile_search, solve_grid
 from .words import ACCENTS, MARKS, load_words
 
 if TYPE_CHECKING:
-    from ...formats.containers import Source
+    from ...files.containers import Source
 
 OPTIONS = {
     "words": "the word list: a file with one word a line, plain or gzipped (needed)",

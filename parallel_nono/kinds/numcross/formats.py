@@ -18,9 +18,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...formats.containers import ZIP_MAGIC
-from ...formats.decode import decode
-from ...formats.text import CONTROL, labelled, shown, wrong
+from ...files.containers import ZIP_MAGIC
+from ...formats.common.decode import decode
+from ...formats.common.text import CONTROL, labelled, shown, wrong
 from ...puzzle import InvalidPuzzle
 from .. import FACTS, facts_of
 from .search import Cells
@@ -389,7 +389,7 @@ class _Jpz:
     """Collects the cells of the coded crossword of a Crossword Compiler file."""
 
     def __init__(self, source: str) -> None:
-        from ...formats.safexml import Events
+        from ...formats.common.safexml import Events
 
         self.source = source
         self.events = Events(source, self.start, self.end)

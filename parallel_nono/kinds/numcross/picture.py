@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...formats.text import wrong
+from ...formats.common.text import wrong
 from ...puzzle import InvalidPuzzle
 from .formats import Crossword, check_size, made
 

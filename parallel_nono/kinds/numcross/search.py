@@ -150,7 +150,7 @@ class Search:
         self.candidates = of_run + [words.of_shape(numbers) for numbers in spelt[len(of_run) :]]
 
     def run(self, order: str, limits: Limits, abort: np.ndarray, most_nodes: int = NO_END) -> Found:
-        from ...kernels import numcross as kernels
+        from . import kernels as kernels
 
         numbers = np.zeros(kernels.N_NUMBERS, np.int64)
         began = monotonic_ns()
@@ -211,7 +211,7 @@ class Search:
         return {name: self.words.alphabet[letter] for name, letter in pairs if letter >= 0}
 
     def crossword(self) -> object:
-        from ...kernels.numcross import Crossword
+        from .kernels import Crossword
 
         words, n = self.words, len(self.names)
         pairs = [[(number, run.index(number)) for number in dict.fromkeys(run)] for run in self.spelt]
@@ -240,7 +240,7 @@ class Search:
         )
 
     def room(self) -> object:
-        from ...kernels.numcross import Room
+        from .kernels import Room
 
         n, runs, mask_words = len(self.names), len(self.spelt), self.mask_words
         masks = np.zeros((n + 1, n * mask_words), np.uint64)
@@ -264,7 +264,7 @@ class Search:
 
     def trail(self) -> tuple[object, int]:
         """Nothing tried yet but the letters given, and how many these are."""
-        from ...kernels.numcross import Trail
+        from .kernels import Trail
 
         n, runs = len(self.names), len(self.spelt)
         letter_of, number_of = np.full(n, -1, np.int16), np.full(len(self.words.alphabet), -1, np.int16)

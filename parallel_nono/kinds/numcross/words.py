@@ -14,8 +14,8 @@ from threading import Lock
 
 import numpy as np
 
-from ...formats.containers import Source
-from ...formats.decode import decode
+from ...files.containers import Source
+from ...formats.common.decode import decode
 from ...puzzle import InvalidPuzzle
 
 ACCENTS = ("skip", "strip", "keep")

@@ -50,7 +50,7 @@ def configure(options: dict[str, str]) -> Kind:
 def claims(name: str, head: Callable[[], bytes]) -> bool:
     """Files that are called so, and texts that begin with a game."""
     from ...formats import unpacked_name
-    from ...formats.decode import decode
+    from ...formats.common.decode import decode
 
     return unpacked_name(name).endswith(KINDS["strikeout"]) or holds_games(decode(head(), name)[0])
 
@@ -107,7 +107,7 @@ def _answer(trials: list[Trial]) -> str:
 
 def check(chunk: pa.RecordBatch, trials: list[list[Trial]]) -> list[tuple[int, str]]:
     """Every verdict of every solver by `check.strikeout`, which looks at the values of runs for itself."""
-    from ...check.strikeout import Claim, faults
+    from .check import Claim, faults
     from .table import certificate
 
     strips, takes = (chunk.column(column).to_pylist() for column in ("strip", "take"))

@@ -89,7 +89,7 @@ def bitmask(strip: str, take: int, watch: Watch) -> Verdict:
 
     Bit i of a word is set when a move has crossed cell i, so every move makes a word greater. Errors: Refused, Late.
     """
-    from ...kernels.strikeout import judge_words
+    from .kernels import judge_words
 
     counts = _word_counts(strip, take)
     words = np.zeros(counts[-1], np.uint64)

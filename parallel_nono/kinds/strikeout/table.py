@@ -26,7 +26,7 @@ import numpy as np
 from .search import Watch
 
 if TYPE_CHECKING:
-    from ...check.strikeout import Certificate
+    from .check import Certificate
 
 FIRST_ROOM = 256
 """Values that a table has at least. It doubles, and is looked at for a period whenever it is full."""
@@ -97,7 +97,7 @@ class Table:
 
     def _step(self, length: int) -> None:
         """Some more values."""
-        from ...kernels.strikeout import grow
+        from .kernels import grow
 
         if self.n == len(self._values):
             self._make_room(2 * self.n)
@@ -125,7 +125,7 @@ class Table:
 
     def _find_period(self) -> None:
         """See whether the values prove a period."""
-        from ...kernels.strikeout import shortest_period
+        from .kernels import shortest_period
 
         tail = self.n // 2
         period = int(shortest_period(self._values[tail:], np.zeros(self.n - tail + 1, np.int64)))
@@ -164,7 +164,7 @@ def table_of(take: int) -> Table:
 
 def certificate(take: int, longest: int) -> Certificate:
     """The values of runs up to `longest`, for whoever wants to see that they are right."""
-    from ...check.strikeout import Certificate
+    from .check import Certificate
 
     table = table_of(take)
     table.grow(longest, FOR_EVER)

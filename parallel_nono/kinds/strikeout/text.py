@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ...formats.text import labelled, shown
+from ...formats.common.text import labelled, shown
 from ...puzzle import InvalidPuzzle
 from .. import FACTS, facts_of, texts
 
 if TYPE_CHECKING:
-    from ...formats.containers import Source
+    from ...files.containers import Source
 
 HEADER = re.compile(r"^[ \t]*[-+0-9]", re.MULTILINE)
 NUMBERS = re.compile(r"[ \t]*(\S+)[ \t]+(\S+)[ \t]*")
@@ -38,7 +38,7 @@ Lines = list[tuple[int, str]]
 
 def read(items: list[tuple[str, bytes]]) -> pa.RecordBatch:
     """The games of all texts, in order; a broken one, or a text without any, is a row with its error."""
-    from ...formats.decode import decode
+    from ...formats.common.decode import decode
 
     rows = []
     for source, data in items:

@@ -52,7 +52,7 @@ def by_values(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> list[
 
     The time in which a table grows is that of the game with the longest run.
     """
-    from ...kernels.strikeout import judge, longest_runs
+    from .kernels import judge, longest_runs
 
     strips, starts = _letters(chunk.column("strip"))
     takes = chunk.column("take").to_numpy()

@@ -15,14 +15,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ...attempt import Limits, Outcome, Result
-from ...formats.text import shown
+from ...formats.common.text import shown
 from ...puzzle import Grid, InvalidPuzzle, Puzzle
 
 if TYPE_CHECKING:
     from ...formats import Format
     from ...pictures.scan import Wish
     from ...pictures.sheets import Sheet
-    from ...solve.trace import Step
+    from ...solver.trace import Step
 
 Emit = Callable[[dict[str, Any]], None]
 Options = Mapping[str, Any]
@@ -58,7 +58,7 @@ def solve(options: Options, body: bytes, emit: Emit) -> None:
     failures: list[BaseException] = []
 
     def decide() -> None:
-        from ...solve import solve as decide
+        from ...solver import solve as decide
 
         try:
             emit(verdict_event(decide(puzzle, limits)))
@@ -77,10 +77,10 @@ def solve(options: Options, body: bytes, emit: Emit) -> None:
 
 def read(options: Options, body: bytes, emit: Emit) -> tuple[Puzzle, list[str]]:
     """The puzzle that is asked for, and what was done to make it of a picture; tells what else the file holds."""
+    from ...files.containers import PARQUET_MAGIC, Source
+    from ...files.packed import read_packed
+    from ...files.reading import PHOTOS, read_sources
     from ...formats import recognise_bytes
-    from ...formats.containers import PARQUET_MAGIC, Source
-    from ...formats.files import PHOTOS, read_sources
-    from ...formats.packed import read_packed
     from ...puzzleset import SCHEMA, puzzle_at
 
     name = str(options.get("name") or "puzzle")
@@ -132,7 +132,7 @@ def wish_of(image: Options) -> Wish:
 
 def described(puzzle: Puzzle) -> dict[str, Any]:
     """The event that tells the page what to draw; `text` is the puzzle as exports want it back."""
-    from ...formats.files import write
+    from ...files.reading import write
 
     return {
         "type": "puzzle",
@@ -176,7 +176,7 @@ def flat(grid: Grid) -> list[int]:
 
 def send_steps(puzzle: Puzzle, seconds: float, emit: Emit) -> None:
     """The steps of solving by lines and probes, several to an event; the last event says whether they were cut off."""
-    from ...solve.trace import trace
+    from ...solver.trace import trace
 
     began = sent = monotonic()
     kept: list[dict[str, Any]] = []
@@ -212,7 +212,7 @@ def export(options: Options, body: bytes, emit: Emit) -> None:
     options  to: a format or one of PICTURES;  show: `puzzle`, `answer`, or `steps` (gif);  answers: those of the event
              `verdict`;  outcome: that of the verdict.
     """
-    from ...formats.files import read_bytes
+    from ...files.reading import read_bytes
     from ...puzzleset import puzzle_at
 
     batch = read_bytes(body, "puzzle", "json")
@@ -231,7 +231,7 @@ def export(options: Options, body: bytes, emit: Emit) -> None:
 
 def grid_of(puzzle: Puzzle, cells: object) -> Grid:
     """An answer that the page sent back, as `flat` made it. Errors: InvalidPuzzle if it is none of this puzzle."""
-    from ...check import check
+    from ...checker import check
 
     n, width = puzzle.height * puzzle.width, puzzle.width
     if not isinstance(cells, list) or len(cells) != n or not all(isinstance(cell, int) for cell in cells):
@@ -249,7 +249,7 @@ def picture(puzzle: Puzzle, answers: list[Grid], kind: str, show: str) -> bytes:
 
     if kind == "gif":
         from ...pictures.frames import frames, gif, thinned
-        from ...solve.trace import trace
+        from ...solver.trace import trace
 
         steps = trace(puzzle, answers[0] if len(answers) == 1 else None)
         return gif(puzzle, thinned(list(frames(puzzle, steps, "round")), MOST_FRAMES), Look())
@@ -277,8 +277,8 @@ def sheet_of(puzzle: Puzzle, answers: list[Grid]) -> Sheet:
 
 def converted(puzzle: Puzzle, answers: list[Grid], name: str, outcome: str) -> bytes:
     """The puzzle in another format. Errors: InvalidPuzzle naming what the format can't carry."""
+    from ...files.reading import write
     from ...formats import encoded, format_named
-    from ...formats.files import write
 
     form: Format = format_named(name)
     if form.unique and outcome != Outcome.UNIQUE:
@@ -331,9 +331,9 @@ def events(job: str, options: Options, body: bytes, emit: Emit) -> None:
 
 def warm_up() -> None:
     """Load, or compile, what most puzzles need, so that the first user does not wait."""
-    from ...formats.files import read_bytes
+    from ...files.reading import read_bytes
     from ...puzzleset import puzzles_of
-    from ...solve import solve as decide
+    from ...solver import solve as decide
 
     text = json.dumps([{"rows": [[1], [1]], "columns": [[1], [1]]}])
     for puzzle in puzzles_of(read_bytes(text.encode(), "warm-up", "json")):

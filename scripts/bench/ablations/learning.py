@@ -17,11 +17,11 @@ import sat
 from tools import DATA, Row, clues_of, number, tournament
 
 from parallel_nono.attempt import Limits, Plan
-from parallel_nono.formats.files import read
+from parallel_nono.files.reading import read
 from parallel_nono.generate import generate
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import set_of
-from parallel_nono.solve import solve_set
+from parallel_nono.solver import solve_set
 
 YARDSTICK = DATA.parent / "yardstick"
 CUT_OFF = 100_000

@@ -13,7 +13,7 @@ from dp import CLEARED, HITS, LOOKED, N_COUNTED, STATES, WRITTEN, bottom_up, rep
 from tools import Lines, Row, alternate, half_solved, number
 
 from parallel_nono.puzzle import Block
-from parallel_nono.solve.line import settle
+from parallel_nono.solver.line import settle
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

@@ -17,14 +17,14 @@ from pysat.solvers import Solver
 from tools import DATA, Row, number
 
 from parallel_nono.attempt import Limits, Plan
-from parallel_nono.formats.files import read
+from parallel_nono.files.reading import read
 from parallel_nono.generate import generate
 from parallel_nono.kernels.known import known_planes
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import clues_of, set_of
-from parallel_nono.solve import solve_set
-from parallel_nono.solve.plain_cnf import plain_problem
-from parallel_nono.solve.sat import Problem, problem_of
+from parallel_nono.solver import solve_set
+from parallel_nono.solver.plain_cnf import plain_problem
+from parallel_nono.solver.sat import Problem, problem_of
 
 MOST_CONFLICTS = 400_000
 LIMITS = Limits(memory_mib=1 << 20)

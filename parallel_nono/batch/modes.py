@@ -1,0 +1,45 @@
+"""What workers share out: whole puzzles, the lines of one puzzle, or either, as it pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..engine import engine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..engine.feed import Feed
+    from ..engine.local import Crew
+    from ..engine.work import Work
+
+MODES = ("auto", "puzzles", "lines")
+"""Whole puzzles to each worker; the lines of one puzzle to all of them; or that for puzzles large enough to gain."""
+
+
+def rows(name: str, mode: str, work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
+    """Rows of the engine of that name in that mode, in order of finishing; closing the iterator cancels the rest.
+
+    Errors: ValueError naming what there is; EngineError.
+    """
+    if mode not in MODES:
+        raise ValueError(f"expected a mode of {', '.join(MODES)}, found {mode!r}")
+    if mode == "lines":
+        from ..lanes import coordinator
+
+        return coordinator.run(work, feed, crew, "ray" if name == "ray" or crew.address else "local")
+    if mode == "auto" and name != "ray" and not crew.address and crew.workers > 1 and work.kind.name == "nonogram":
+        return _with_lines(name, work, feed, crew)
+    return engine(name)(work, feed, crew)
+
+
+def _with_lines(name: str, work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
+    """The engine of that name, with lines mode for the puzzles that gain by it."""
+    from ..lanes.auto import WhenWorthIt, with_lines
+
+    lanes = WhenWorthIt(crew.workers)
+    try:
+        yield from engine(name)(with_lines(work, lanes), feed, crew)
+    finally:
+        crew.gone &= lanes.close(2.0)

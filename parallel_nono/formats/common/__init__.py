@@ -1,0 +1,1 @@
+"""What several formats share; nothing here is a format."""

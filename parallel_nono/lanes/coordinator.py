@@ -1,0 +1,477 @@
+"""Lines mode: one huge puzzle, or several, on many workers that pull jobs of lines from a coordinator.
+
+Whoever solves puzzles (a few threads that read, finish, check and write rows) hands the lines of each to the
+coordinator and waits. The coordinator is one thread: it carries every puzzle in flight from phase to phase (settle,
+merge) and hands the jobs of a phase to the workers of this node, through memory that they share. So while one puzzle
+is in its merge, or between its rounds, workers are at the jobs of another.
+
+Why the answer is always the same: in a phase each line is settled against the last merge and writes its own planes in
+its own view only; the merge begins when all of them are done, and each tile is one job's. What a phase makes of the
+planes therefore follows from the planes before it, whoever does which job in whatever order; and which lines the next
+one visits follows from what this merge took from them.
+
+Two orders. `sweep`: the waiting rows, merge, the waiting columns, merge, and again: what one thread does in a sweep, as
+rows do not depend on each other, so rounds and visits are those of one thread too. `rounds`: all rows and columns that
+are not known at once, merge, and again: the order of published counts, which takes half as many phases and half as
+many visits more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import cycle
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import Any
+
+import numpy as np
+import psutil
+import pyarrow as pa
+
+from ..attempt import Limits
+from ..engine import EngineError, local
+from ..engine.feed import Feed
+from ..engine.local import Crew
+from ..engine.work import Work
+from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
+from ..puzzleset import Clues
+from ..solver.pipeline import Settled, no_layout
+from .arena import Arena, Desk, can_share, shape_of
+from .auto import with_lines
+from .device import Device
+from .nodes import Remote, Share, remotes_of
+from .rounds import Phase, Rounds, Spent
+from .team import READY_S, SLOTS, Actors, Team, Threads
+
+IN_FLIGHT = 4
+"""Puzzles at a time."""
+
+TICK_S = 0.2
+GRACE_S = 5.0
+"""Seconds that a worker has to come back from its job once everything was told to stop."""
+
+MOST_DEATHS = 3
+"""Workers that may die while a puzzle is in flight; with one more it is `crashed`."""
+
+MOST_SPENT = 100
+"""Puzzles whose times are kept."""
+
+NO_PLANES = np.empty(0, np.uint64)
+_NOUNS = "threads", "actors"
+
+
+@dataclass
+class Flight:
+    """A puzzle between its arrival and its fixpoint.
+
+    every     settle every line that is not known, in every round (the published way).
+    deadline  `time.monotonic()`.  stop  int64[1], see `solve_set`.
+    """
+
+    number: int
+    arena: Arena
+    every: bool
+    deadline: float
+    stop: np.ndarray
+    began: float
+    landed: Event = field(default_factory=Event)
+    rounds: Rounds | None = None
+    course: Iterator[None] | None = None
+    slot: int = -1
+    halted: float = 0.0
+    n_deaths: int = 0
+    error: BaseException | None = None
+    status: int = LATE
+    n_rounds: int = 0
+    n_lines: int = 0
+    witness: str = ""
+    cpu_s: float = 0.0
+
+
+class Coordinator:
+    """The thread that carries puzzles from phase to phase; `pipeline.Lines` for those who solve.
+
+    team     the workers of this node.  remotes  those of other nodes.
+    least    cells that a puzzle must have to be taken.
+    traced   keep what every job did in `trace`.
+    """
+
+    def __init__(self, team: Team, remotes: list[Remote] | None = None, least: int = 0, traced: bool = False) -> None:
+        self._team, self._remotes, self._least = team, remotes or [], least
+        n_workers = team.n_workers + sum(remote.n_workers for remote in self._remotes)
+        self._name = f"{n_workers} {_NOUNS[team.shared]}"
+        self._arrivals: SimpleQueue[Flight | None] = SimpleQueue()
+        self._flights: list[Flight] = []
+        self._n_puzzles = 0
+        self._looked = 0.0
+        self.trace: list[Phase] | None = [] if traced else None
+        self.spent: dict[int, Spent] = {}
+        self.failed: BaseException | None = None
+        self._thread = Thread(target=self._main, name="pnono-lines", daemon=True)
+        self._thread.start()
+
+    # For those who solve.
+
+    def takes(self, height: int, width: int) -> bool:
+        """True for the puzzles that are worth it."""
+        return height * width >= self._least
+
+    def settle(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Settled:
+        """See `pipeline.Lines`. Errors: EngineError if no worker can begin."""
+        began = time.monotonic()
+        need = _need(clues, place, scratch, self._team)
+        free = _free()
+        if need > free:
+            return Settled(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
+        try:
+            arena = Arena.of(clues, place, scratch, self._team.n_workers + 1, self._team.shared)
+        except (OSError, MemoryError):
+            return Settled(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
+        self._n_puzzles += 1
+        flight = Flight(self._n_puzzles, arena, limits.order == "rounds", began + limits.seconds, stop, began)
+        packed = time.monotonic()
+        self._arrivals.put(flight)
+        while not flight.landed.wait(TICK_S):
+            if self.failed is not None or not self._thread.is_alive():
+                flight.error = self.failed or EngineError("lines mode: the coordinator is gone")
+                break
+        arena.close()
+        if flight.error is not None:
+            raise EngineError(f"lines mode: {flight.error}") from flight.error
+        seconds = packed - began, time.monotonic() - packed
+        planes = arena.lanes.planes if flight.status == OPEN else NO_PLANES
+        return Settled(
+            flight.status,
+            planes,
+            flight.n_rounds,
+            flight.n_lines,
+            flight.witness,
+            seconds,
+            flight.cpu_s,
+            self._team.peak_mib(),
+            self._name,
+        )
+
+    def close(self, seconds: float) -> bool:
+        """End, and let the workers end; False if a thread did not come back from its job."""
+        self._arrivals.put(None)
+        self._thread.join(seconds)
+        for remote in self._remotes:
+            remote.close()
+        return self._team.close(seconds) and not self._thread.is_alive()
+
+    # The thread.
+
+    def _main(self) -> None:
+        try:
+            going = True
+            while going:
+                going = self._step()
+        except BaseException as error:  # whatever it is, those who wait must hear of it
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """No puzzle will be carried any more; those who wait hear why."""
+        self.failed = error
+        for flight in list(self._flights):
+            flight.error = error
+            flight.landed.set()
+
+    def _step(self) -> bool:
+        """One look at everything; False at the end."""
+        if not self._admit():
+            return False
+        moved = False
+        now = time.monotonic()
+        for flight in list(self._flights):
+            rounds, course = flight.rounds, flight.course
+            assert rounds is not None
+            assert course is not None
+            if not flight.halted and (now > flight.deadline or flight.stop[0]):
+                flight.halted = now
+                rounds.halt()
+            before = rounds.what, flight.n_rounds
+            try:
+                next(course)
+            except StopIteration:
+                self._land(flight)
+                moved = True
+                continue
+            moved |= before != (rounds.what, flight.n_rounds)
+            if flight.halted and now - flight.halted > GRACE_S:
+                self._give_up(flight, now)
+        if now - self._looked > TICK_S:
+            self._looked = now
+            self._watch()
+        if not moved:
+            time.sleep(min((flight.rounds.nap() for flight in self._flights if flight.rounds), default=0.0))
+        return True
+
+    def _admit(self) -> bool:
+        """Puzzles that have arrived, as long as there are slots; False at the end."""
+        while len(self._flights) < SLOTS:
+            try:
+                flight = self._arrivals.get(block=not self._flights)
+            except Empty:
+                return True
+            if flight is None:
+                return False
+            flight.slot = min(set(range(SLOTS)) - {other.slot for other in self._flights})
+            desk = Desk(flight.arena, self._team.n_workers)
+            flight.rounds = Rounds(flight.arena, desk, flight.number, self.trace is not None)
+            flight.course = self._course(flight, flight.rounds)
+            self._flights.append(flight)
+            self._team.show(flight.slot, flight.number, flight.arena)
+        return True
+
+    def _land(self, flight: Flight) -> None:
+        assert flight.rounds is not None
+        self._flights.remove(flight)
+        self._team.hide(flight.slot, flight.number)
+        spent = flight.rounds.spent
+        flight.cpu_s = (spent.settle + spent.merge) / 1e9
+        for remote in self._remotes:
+            flight.cpu_s += remote.cpu_ns.get(flight.number, 0) / 1e9
+            remote.forget(flight.number)
+        whole = int((time.monotonic() - flight.began) * 1e9)
+        spent.between = whole - spent.setup - spent.settling - spent.merging
+        self.spent[flight.number] = spent
+        self.spent.pop(flight.number - MOST_SPENT, None)
+        if self.trace is not None:
+            self.trace += flight.rounds.trace or []
+        flight.rounds = flight.course = None  # what they hold can go
+        flight.landed.set()
+
+    def _watch(self) -> None:
+        """Replace workers that died; what they had is handed out again."""
+        for number in self._team.lost():
+            for flight in list(self._flights):
+                assert flight.rounds is not None
+                flight.rounds.bury(number)
+                flight.n_deaths += 1
+                if flight.n_deaths > MOST_DEATHS:
+                    flight.error = EngineError(f"{flight.n_deaths} workers died over it")
+                    self._land(flight)
+            self._team.replace(number)
+
+    def _give_up(self, flight: Flight, now: float) -> None:
+        """A worker does not come back: kill it, or leave the puzzle with it."""
+        assert flight.rounds is not None
+        flight.halted = now
+        for number in flight.rounds.busy():
+            if not self._team.kill(number):
+                flight.course = iter(())  # the thread stays; only ending the process stops it
+
+    def _wait(self, rounds: Rounds) -> Iterator[None]:
+        """Until all jobs of this phase are done."""
+        while not rounds.done():
+            yield
+
+    def _course(self, flight: Flight, rounds: Rounds) -> Iterator[None]:
+        """From round to round; goes on whenever there may be something new, and ends with `status` set."""
+        remotes = [remote for remote in self._remotes if remote.alive]
+        height, width = flight.arena.shape.height, flight.arena.shape.width
+        rounds.begin()
+        if remotes:
+            rounds.follow()
+            for remote in remotes:
+                remote.open(flight.number, flight.arena)
+        rounds.spent.setup = int((time.monotonic() - flight.began) * 1e9)
+        sides = ((0, height + width),) if flight.every else ((0, height), (height, height + width))
+        n_idle, is_new = 0, True
+        for first, last in cycle(sides):
+            n = rounds.plan(first, last, flight.every)
+            is_new |= first == 0
+            if flight.every and rounds.is_known():
+                break
+            if not n and not flight.every:
+                n_idle += 1
+                if n_idle == 2:
+                    break
+                continue
+            n_idle = 0
+            flight.n_rounds += is_new
+            is_new = False
+            rounds.n_round = flight.n_rounds
+            changed = yield from self._phase(flight, rounds, remotes, n)
+            if changed is None:
+                return
+            if flight.every and not changed and flight.n_rounds > 1:
+                break
+        flight.status = OPEN
+
+    def _phase(
+        self, flight: Flight, rounds: Rounds, remotes: list[Remote], n: int
+    ) -> Generator[None, None, bool | None]:
+        """Settle the n lines that were planned, and merge. True if that changed anything; None if it was the end."""
+        height, width = flight.arena.shape.height, flight.arena.shape.width
+        lines = rounds.lines(n)
+        began = time.monotonic_ns()
+        if remotes:
+            yield from self._settle_everywhere(flight, rounds, remotes, lines)
+        elif n:
+            rounds.settle()
+            yield from self._wait(rounds)
+        rounds.spent.settling += time.monotonic_ns() - began
+        if flight.halted:
+            return None
+        place = rounds.dead_among(lines)
+        if place >= 0:
+            flight.n_lines += place + 1
+            flight.status, flight.witness = CONTRADICTION, no_layout(int(lines[place]), height)
+            return None
+        flight.n_lines += n
+        began = time.monotonic_ns()
+        changed = rounds.merge()
+        if changed:
+            yield from self._wait(rounds)
+            rounds.merged()
+        rounds.spent.merging += time.monotonic_ns() - began
+        if flight.halted:
+            return None
+        dead = rounds.dead_cell() if changed else -1
+        if dead >= 0:
+            row, column = divmod(dead, width)
+            flight.status = CONTRADICTION
+            flight.witness = f"row {row + 1}, column {column + 1}: the two lines leave no colour to this cell"
+            return None
+        return changed
+
+    def _settle_everywhere(
+        self, flight: Flight, rounds: Rounds, remotes: list[Remote], lines: np.ndarray
+    ) -> Iterator[None]:
+        """Settle the lines of this round here and on other nodes, and bring together what they lost."""
+        shares = rounds.shares(lines, [self._team.n_workers, *(remote.n_workers for remote in remotes)])
+        for remote, share in zip(remotes, shares[1:], strict=True):
+            remote.settle(flight.number, share)
+        rounds.take(shares[0])
+        if len(shares[0]):
+            rounds.settle()
+            yield from self._wait(rounds)
+        found: list[Share] = [(shares[0], *rounds.changes(shares[0]))]
+        orphans = []
+        for remote, share in zip(list(remotes), shares[1:], strict=True):
+            while not remote.answered(flight.number):
+                if flight.halted:
+                    return
+                yield
+            answer = remote.answer(flight.number)
+            if answer is None:
+                remotes.remove(remote)
+                orphans.append(share)
+            else:
+                rounds.apply(*answer, share)
+                found.append((share, *answer))
+        if orphans:  # their node is gone: they are settled here
+            lost = np.sort(np.concatenate(orphans))
+            rounds.take(lost)
+            if len(lost):
+                rounds.settle()
+                yield from self._wait(rounds)
+            found.append((lost, *rounds.changes(lost)))
+        for remote in remotes:
+            for each in found:
+                rounds.spent.bytes += remote.tell(flight.number, each)
+
+
+def _need(clues: Clues, place: int, scratch: int, team: Team) -> int:
+    """Bytes that the arena and its workers will touch."""
+    shape = shape_of(clues, place, scratch, team.n_workers + 1, team.shared)
+    return shape.n_bytes + shape.n_workers * shape.own_bytes
+
+
+def _free() -> int:
+    """Bytes of memory that nobody uses, as far as this process may have them."""
+    free = int(psutil.virtual_memory().available)
+    with contextlib.suppress(OSError, ValueError):
+        most = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        free = min(free, most - int(Path("/sys/fs/cgroup/memory.current").read_text()))
+    return free
+
+
+def _no_room(need: int, free: int) -> str:
+    return f"needs {need / 2**30:.2f} GiB of memory that workers share, {free / 2**30:.2f} GiB are free"
+
+
+def coordinator(crew: Crew, engine: str, least: int = 0, traced: bool = False) -> Coordinator:
+    """A coordinator with `crew.workers` workers: threads, or Ray actors (`engine` "ray"). Errors: EngineError."""
+    if engine != "ray":
+        compile_lanes()
+        return Coordinator(Threads(crew.workers), least=least, traced=traced)
+    if not can_share():
+        raise EngineError("lines mode with Ray needs Linux; --engine local uses threads")
+    from ..engine.environment import connect, new_folder, sweep
+
+    sweep()
+    folder = new_folder()
+    try:
+        told: list[Coordinator] = []
+        ray = connect(crew, folder, 80 << 20, lambda error: told[0].fail(error) if told else None)
+        here = ray.get_runtime_context().get_node_id()
+        remotes, n_here = remotes_of(ray, here, crew.workers) if crew.address else ([], crew.workers)
+        compile_lanes()
+        team = Actors(ray, n_here, here)
+        team.await_ready(READY_S)
+        told.append(RayCoordinator(folder, ray, team, remotes, least, traced))
+        return told[0]
+    except BaseException:
+        _down(folder)
+        raise
+
+
+class RayCoordinator(Coordinator):
+    """A coordinator that takes its Ray down with it."""
+
+    def __init__(self, folder: Path, ray: Any, team: Actors, remotes: list[Remote], least: int, traced: bool) -> None:
+        self._folder, self._ray = folder, ray
+        super().__init__(team, remotes, least, traced)
+
+    def close(self, seconds: float) -> bool:
+        ended = super().close(seconds)
+        _down(self._folder)
+        return ended
+
+
+def _down(folder: Path) -> None:
+    """No Ray, no folder."""
+    import ray
+
+    from ..engine.environment import disconnect
+
+    disconnect(ray)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def compile_lanes() -> None:
+    """Have the kernels of lines mode compiled, or fetched from disk, once and here: not by all workers at a time."""
+    from ..puzzle import Block, Puzzle
+    from ..puzzleset import clues_of, set_of
+
+    clues = clues_of(set_of([Puzzle(((Block(1, 1),),), ((Block(1, 1),),))]))
+    Desk(Arena.of(clues, 0, 64, 1, False), 0).serve(1)
+
+
+def lines_of(crew: Crew, engine: str, device: str = "cpu") -> Coordinator | Device:
+    """Whoever propagates lines in lines mode. device: "cpu" or "cuda". Errors: EngineError."""
+    return Device() if device == "cuda" else coordinator(crew, engine)
+
+
+def run(work: Work, feed: Feed, crew: Crew, engine: str = "local") -> Iterator[pa.RecordBatch]:
+    """Rows in order of finishing; closing the iterator cancels the rest.
+
+    engine  "ray": the workers are actors; else threads. Errors: EngineError.
+    """
+    pilots = replace(crew, workers=min(IN_FLIGHT, SLOTS), place="ray" if engine == "ray" else "local")
+    lanes = lines_of(crew, engine, crew.device)
+    try:
+        crew.engine = "ray" if engine == "ray" else "local"
+        workers = "a CUDA device" if crew.device == "cuda" else f"{crew.workers} {_NOUNS[engine == 'ray']}"
+        crew.why = f"lines mode, {workers}"
+        yield from local.run(with_lines(work, lanes, alone=True), feed, pilots)
+    finally:
+        crew.gone &= lanes.close(2.0) and pilots.gone
