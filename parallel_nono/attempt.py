@@ -15,22 +15,30 @@ from .puzzle import Grid
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised by one whenever a column is renamed, removed or changes its meaning; new columns do not raise it."""
+
+FORMERLY = {
+    "min_s": "least_s",
+    "n_solutions": "n_answers",
+    "second_solution": "second_answer",
+    "solution": "answer",
+}
+"""Columns that version 1 of the schema had under another name."""
 
 
 class Outcome(StrEnum):
     """How an attempt ends. A closed list; the order is the code that kernels use, so append only."""
 
-    UNIQUE = "unique"  # exactly one answer, proved
-    MULTIPLE = "multiple"  # at least two answers, both shown
-    CONTRADICTION = "contradiction"  # no answer, proved
-    SOLVED = "solved"  # an answer; uniqueness was not asked
+    UNIQUE = "unique"  # exactly one solution, proved
+    MULTIPLE = "multiple"  # at least two solutions, both shown
+    CONTRADICTION = "contradiction"  # no solution, proved
+    SOLVED = "solved"  # a solution; uniqueness was not asked
     STALLED = "stalled"  # the plan is exhausted, cells are open
     TIMEOUT = "timeout"  # the time for one puzzle ran out
     INVALID = "invalid"  # the text is not a puzzle
     CRASHED = "crashed"  # it brought its worker down twice
-    WRONG = "wrong"  # an external solver shows an answer that breaks the rules, or contradicts itself
+    WRONG = "wrong"  # an external solver shows a solution that breaks the rules, or contradicts itself
 
 
 OUTCOMES = tuple(Outcome)
@@ -40,8 +48,8 @@ STAGES = ("read", "line", "probe", "search", "sat", "table", "external")
 that are computed once and looked up for every game, `external` for another program."""
 
 
-MOST_COUNTED = (1 << 63) - 1
-"""Answers that can be counted: what a column of int64 holds."""
+MAX_COUNTED = (1 << 63) - 1
+"""Solutions that can be counted: what a column of int64 holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +58,8 @@ class Plan:
 
     stages    names in order, `line` first; each starts with what those before it left open.
     probes    at most so many in the stage `probe`; 0: until no probe teaches anything.
-    visits    to lines, at most so many in the search, where `sat` follows; 0: until it is through. For each answer that
-              it finds after the first it may make a thousand more.
+    visits    to lines, at most so many in the search, where `sat` follows; 0: until it is through. For each solution
+              that it finds after the first it may make a thousand more.
     encoding  of the stage `sat`: `order` (lean) or `plain` (the five rules of the textbook).
     hints     the SAT solver is told which way belief propagation leans.
     solvers   of python-sat; several race side by side, and the first proof counts. `NAME:SEED` shuffles the variables
@@ -71,8 +79,8 @@ class Limits:
     """What is asked of one puzzle.
 
     seconds   wall seconds for one puzzle, all stages together.
-    answers   stop at this many answers: 1 asks for any answer, 2 for uniqueness.
-    count     if not 0, go on counting answers up to this cap (only the first two are kept).
+    solutions   stop at this many solutions: 1 asks for any solution, 2 for uniqueness.
+    count     if not 0, go on counting solutions up to this cap (only the first two are kept).
     plan      the stages; a tuple of their names is taken as such a plan.
     memory_mib  most memory of a SAT solver; what needs more is `stalled`.
     order     how lines are propagated: `sweep`, waiting lines only, or `rounds`, all rows and all columns against the
@@ -80,7 +88,7 @@ class Limits:
     """
 
     seconds: float = 60.0
-    answers: int = 2
+    solutions: int = 2
     count: int = 0
     plan: Plan = Plan()
     order: str = "sweep"
@@ -92,8 +100,8 @@ class Limits:
 
     @property
     def wanted(self) -> int:
-        """The search stops when it has this many answers; never more than a column can hold."""
-        return min(max(self.answers, self.count), MOST_COUNTED)
+        """The search stops when it has this many solutions; never more than a column can hold."""
+        return min(max(self.solutions, self.count), MAX_COUNTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +109,18 @@ class Result:
     """The outcome for one puzzle as the library gives it.
 
     stage      the stage that decided, or the last one tried.
-    answers    complete grids, each accepted by the checker, at most `Limits.answers`.
-    exhausted  True when `n_answers` is the exact number of answers.
+    solutions    complete grids, each accepted by the checker, at most `Limits.solutions`.
+    exhausted  True when `n_solutions` is the exact number of solutions.
     partial    the grid as far as it is known without guessing, -1 for an open cell.
-    witness    why there is no answer, where lines alone show it; else "".
+    witness    why there is no solution, where lines alone show it; else "".
     counts     n_rounds, n_lines, n_probes, n_branches, n_depth, n_conflicts, n_open_lines, n_open, as in `Attempt`.
     seconds    line_s, probe_s, search_s, sat_s, solve_s, check_s, as in `Attempt`.
     """
 
     outcome: Outcome
     stage: str
-    answers: tuple[Grid, ...]
-    n_answers: int
+    solutions: tuple[Grid, ...]
+    n_solutions: int
     exhausted: bool
     partial: Grid
     witness: str
@@ -145,9 +153,9 @@ class Attempt:
     n_colours counts the background; n_open_lines: cells that lines alone left open; n_open: cells that lines and
     probes left open; n_rounds: sweeps over the lines; n_lines: visits to lines; n_probes: trial settings; n_branches:
     guesses of the search; n_depth: most of them at a time; n_conflicts: dead ends of probes, search and SAT solver.
-    answer: rows joined by `/`, `.` for background, `#` for black, letters for inks (`puzzle.letter`).
+    solution: rows joined by `/`, `.` for background, `#` for black, letters for inks (`puzzle.letter`).
     metadata: a JSON object as the file has it.
-    repeats: times that it was solved; then the other columns tell of the first time, and median_s, least_s, spread_s
+    repeats: times that it was solved; then the other columns tell of the first time, and median_s, min_s, spread_s
     (longest less shortest) of all; 0 where it was solved once.
     chunk: puzzles that were solved and timed together, numbered in each process; chunk_s, chunk_cpu_s, preempted (times
     that another process took the core away) and load (of the host, the average of a minute) are of the chunk;
@@ -171,7 +179,7 @@ class Attempt:
     outcome: Label
     stage: Label
     witness: Text
-    n_answers: Count
+    n_solutions: Count
     exhausted: Flag
     n_open_lines: Count
     n_open: Count
@@ -191,7 +199,7 @@ class Attempt:
     solve_s: Seconds
     repeats: Small
     median_s: Seconds
-    least_s: Seconds
+    min_s: Seconds
     spread_s: Seconds
     queue_s: Seconds
     cpu_s: Seconds
@@ -212,8 +220,8 @@ class Attempt:
     version: Label
     started: Moment
     clock_us: Count
-    answer: Text
-    second_answer: Text
+    solution: Text
+    second_solution: Text
     metadata: Text
     warnings: Text
     error: Text
@@ -236,7 +244,7 @@ OF_THE_RUN = (
         "cpu_s",
         "peak_mib",
     ),
-    *("repeats", "median_s", "least_s", "spread_s", "chunk", "chunk_s", "chunk_cpu_s", "chunk_mib", "preempted"),
+    *("repeats", "median_s", "min_s", "spread_s", "chunk", "chunk_s", "chunk_cpu_s", "chunk_mib", "preempted"),
     *("load", "core", "calibration_s"),
 )
 """Columns that say how a puzzle was tried among others, and nothing of a puzzle tried by itself."""

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from .puzzleset import Clues
 
 FEW_INKS = 10
-MOST_NAMED = 8
+MAX_NAMED = 8
 
-MOST_COMPARED = 40
+MAX_COMPARED = 40
 """Colours that are held against each other; a palette of more is many anyway."""
 
 ALIKE = 10.0
@@ -73,14 +73,14 @@ CODES = {
     "reading": "the reader had to guess",
     "fit": "a clue is longer than its line",
     "sums": "rows and columns hold different numbers of cells of a colour",
-    "contradiction": "there is no answer",
-    "multiple": "there is more than one answer",
-    "goal": "the goal of the file breaks the clues, or is not the only answer",
+    "contradiction": "there is no solution",
+    "multiple": "there is more than one solution",
+    "goal": "the goal of the file breaks the clues, or is not the only solution",
     "undecided": "out of time",
     "duplicate": "the same puzzle was there before, perhaps turned, mirrored or in other colours",
     "alike": "two colours are hard to tell apart",
     "unused": "a colour of the palette is in no clue",
-    "guess": "lines alone do not find the answer",
+    "guess": "lines alone do not find the solution",
     "side": "a side is not divisible by 5",
     "instant": "lines are known at once",
     "inks": "there are many colours",
@@ -118,7 +118,7 @@ def _colours(puzzle: Puzzle) -> Iterator[Note]:
     if unused and puzzle.n_colours > 2:
         yield Note(Grade.WARNING, "unused", f"no clue has {_listed(unused)}")
     pairs: dict[bool, list[str]] = {True: [], False: []}
-    for one, other in combinations(sorted(used)[:MOST_COMPARED], 2):
+    for one, other in combinations(sorted(used)[:MAX_COMPARED], 2):
         near = alike(*sorted((puzzle.palette[one].rgb, puzzle.palette[other].rgb)))
         if near:
             how = ", ".join(f"{BLINDNESS[eye]} {distance:.1f}".strip() for eye, distance in near.items())
@@ -188,8 +188,8 @@ def _name(puzzle: Puzzle, colour: int) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    rest = len(words) - MOST_NAMED
-    return ", ".join(words[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(words) - MAX_NAMED
+    return ", ".join(words[:MAX_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 class Lint:
@@ -251,15 +251,15 @@ def _decided(puzzle: Puzzle, outcome: Outcome, stage: str, witness: str, known: 
     """What solving tells; a contradiction that is explained already is not told twice."""
     match outcome:
         case Outcome.MULTIPLE:
-            yield Note(Grade.ERROR, "multiple", "there are several answers")
+            yield Note(Grade.ERROR, "multiple", "there are several solutions")
             if puzzle.goal is not None and "goal" not in known:
-                yield Note(Grade.ERROR, "goal", "the goal is one of several answers")
+                yield Note(Grade.ERROR, "goal", "the goal is one of several solutions")
         case Outcome.CONTRADICTION:
             if not known & {"fit", "sums"}:
-                yield Note(Grade.ERROR, "contradiction", f"there is no answer{witness and f': {witness}'}")
+                yield Note(Grade.ERROR, "contradiction", f"there is no solution{witness and f': {witness}'}")
         case Outcome.UNIQUE:
             if stage not in ("read", "line"):
-                yield Note(Grade.NOTE, "guess", f"lines alone do not find the answer (stage {stage})")
+                yield Note(Grade.NOTE, "guess", f"lines alone do not find the solution (stage {stage})")
         case _:
             yield Note(Grade.WARNING, "undecided", f"not decided in time ({outcome})")
 

@@ -79,7 +79,7 @@ LETTERS = "#abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def letter(colour: int, n_colours: int) -> str:
-    """The character of a colour in an answer written as text.
+    """The character of a colour in a solution written as text.
 
     Background `.`; the one ink of a black-white puzzle `#`; inks of a colour puzzle `a`-`z`, `A`-`Z`, then
     the characters from U+0100 on, so that any palette can be written with one character a cell.
@@ -99,7 +99,7 @@ class Puzzle:
     palette        colours by index, background first.
     index          place in its file, from 1.
     metadata       (key, value) pairs as the file has them: author, licence, id, ...
-    goal           the grid that the file claims as its answer; it proves nothing.
+    goal           the grid that the file claims as its solution; it proves nothing.
     warnings       what the reader had to guess.
     Errors         InvalidPuzzle if a block has a negative length or a colour outside the palette,
                    or if the goal has another size.
@@ -186,7 +186,7 @@ class Puzzle:
         return cls(rows, columns, palette, goal=goal, **more)  # type: ignore[arg-type]
 
     def transposed(self) -> Puzzle:
-        """Rows and columns exchanged; its answers are the transposed answers."""
+        """Rows and columns exchanged; its solutions are the transposed solutions."""
         goal = None if self.goal is None else tuple(zip(*self.goal, strict=True))
         return replace(self, rows=self.columns, columns=self.rows, goal=goal)
 

@@ -10,12 +10,15 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 
-class _NoPandas(MetaPathFinder):
-    """Pandas is not found, though it may be there."""
+UNWANTED = ("pandas", "colorama")
+
+
+class _Without(MetaPathFinder):
+    """What is unwanted is not found, though it may be there."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        if fullname == "pandas":
-            raise ModuleNotFoundError("this process does without pandas", name=fullname)
+        if fullname in UNWANTED:
+            raise ModuleNotFoundError(f"this process does without {fullname}", name=fullname)
         return None
 
 
@@ -37,10 +40,10 @@ def _open_standard_streams() -> None:
 def prepare() -> None:
     """Only for processes that are ours alone: the command line and the workers of a cluster.
 
-    pyarrow imports pandas where it finds it, which takes longer than most runs; nothing here has a use for it. And
-    imports make so many objects that looking for garbage among them takes a tenth of the start.
+    pyarrow imports pandas where it finds it, which takes longer than most runs, and Numba imports colorama, which ends
+    every process with an escape sequence on the terminal; nothing here has a use for either. And imports make so many
+    objects that looking for garbage among them takes a tenth of the start.
     """
     _open_standard_streams()
     gc.set_threshold(100_000, 20, 50)
-    if "pandas" not in sys.modules:
-        sys.meta_path.insert(0, _NoPandas())
+    sys.meta_path.insert(0, _Without())

@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 
 ROOT = Path(__file__).resolve().parents[1]
 HOOK = "width 3\nheight 3\n\nrows\n2\n1\n3\n\ncolumns\n3\n1,1\n1\n"
-ANSWER = "##./#../###"
+SOLUTION = "##./#../###"
 N = 300
 """Puzzles of a usual run."""
 
@@ -418,7 +418,7 @@ def hung_up(folder: Path) -> str:
 
 @attack
 def broken_settings_of_numba(folder: Path) -> str:
-    """Variables that Numba reads, with a value that means nothing: the answer, and one line; no traceback. Each has
+    """Variables that Numba reads, with a value that means nothing: the solution, and one line; no traceback. Each has
     a cache of its own and compiles for seconds, so it is a dozen of them, others each time."""
     (folder / "hook.non").write_text(HOOK)
     from numba.core import config
@@ -512,7 +512,7 @@ def pythons(paths: list[str]) -> Attack:
                 )
                 assert done.returncode == 0, f"{path}: {done.returncode}, {done.stderr[-300:]}"
             row = pq.read_table(folder / f"out{len(told)}/rows").to_pylist()[0]
-            assert (row["outcome"], row["answer"]) == ("unique", ANSWER), row
+            assert (row["outcome"], row["solution"]) == ("unique", SOLUTION), row
             version = subprocess.run([path, "-V"], capture_output=True, text=True, check=True).stdout.strip()
             told.append(f"{version}: solve, run with Ray")
         return "; ".join(told)

@@ -1,4 +1,4 @@
-"""Hold the solver against brute force: verdicts, exact counts, answers, stages and what lines alone know.
+"""Hold the solver against brute force: verdicts, exact counts, solutions, stages and what lines alone know.
 
     python scripts/brute_force.py                    100,000 random small puzzles and all pictures of some small sizes
     python scripts/brute_force.py -n 5000 --jobs 2   fewer, on two processes
@@ -6,7 +6,7 @@
     python scripts/brute_force.py --no-pictures --blots   with some lengths hidden
     python scripts/brute_force.py --no-pictures --plans   by every shipped plan, and by the SAT solver at once
 
-The right answers come from `tests/oracles.py`, which shares no code with the solver. Every difference is printed with
+The right solutions come from `tests/oracles.py`, which shares no code with the solver. Every difference is printed with
 its puzzle; the exit code is then 1.
 """
 
@@ -35,15 +35,15 @@ from parallel_nono.solver import solve_set
 from parallel_nono.solver.plans import load_plan, names
 
 PLANS = {name: load_plan(name) for name in names()} | {"sat at once": Plan(("line", "sat"))}
-FEW = 30  # answers counted by each plan
+FEW = 30  # solutions counted by each plan
 
-CAP = 100_000  # more answers than any of these puzzles has
+CAP = 100_000  # more solutions than any of these puzzles has
 CHUNK = 500
 OPEN = 65535
 
 FRAMES = ((62, 1), (59, 0), (126, 2))  # empty lines before and after, so that blocks lie where words of 64 cells meet
 
-# height, width, colours: pictures, clue sets, with one answer, of those by lines alone (black-white: as published)
+# height, width, colours: pictures, clue sets, with one solution, of those by lines alone (black-white: as published)
 PICTURES = {
     (2, 2, 2): (16, 15, 14, 14),
     (3, 3, 2): (512, 445, 384, 384),
@@ -104,7 +104,7 @@ def text_of(puzzle: Puzzle) -> str:
 
 
 def framed(puzzle: Puzzle, before: int, after: int) -> Puzzle:
-    """The puzzle with empty lines around it: the same answers, but its blocks lie elsewhere in longer lines."""
+    """The puzzle with empty lines around it: the same solutions, but its blocks lie elsewhere in longer lines."""
     head, tail = ((),) * before, ((),) * after
     return Puzzle(head + puzzle.rows + tail, head + puzzle.columns + tail, puzzle.palette)
 
@@ -118,29 +118,31 @@ def differences(puzzles: list[Puzzle], before: int = 0, after: int = 0) -> Itera
     full = solve_set(batch, Limits(count=CAP))
     lines = solve_set(batch, Limits(plan=("line",)))
     for place, puzzle in enumerate(puzzles):
-        answers = list(oracles.answers(puzzle))
+        solutions = list(oracles.solutions(puzzle))
         settled = oracles.settled_grid(puzzle)
         cells = slice(full.cell_starts[place], full.cell_starts[place + 1])
-        shown = [_inside(full.cells[answer, cells], puzzle, before, after) for answer in range(min(2, len(answers)))]
+        shown = [
+            _inside(full.cells[solution, cells], puzzle, before, after) for solution in range(min(2, len(solutions)))
+        ]
         known: object = _inside(lines.cells[0, cells], puzzle, before, after)
         if OUTCOMES[lines.outcome[place]] == "contradiction":
             known = "contradiction"
         stage = STAGES[full.stage[place]]
         sums_fit = oracles.sums_agree(puzzle)
         by_lines = sums_fit and (settled is None or all(len(s) == 1 for row in settled for s in row))
-        if stage == "read" and not answers:
+        if stage == "read" and not solutions:
             stage = "line" if by_lines else "search"  # sums and lengths came first: as good
         found = {
             "outcome": str(OUTCOMES[full.outcome[place]]),
-            "count": (int(full.n_answers[place]), bool(full.exhausted[place])),
-            "answers shown": [grid in answers for grid in shown] + [len(set(shown))],
+            "count": (int(full.n_solutions[place]), bool(full.exhausted[place])),
+            "solutions shown": [grid in solutions for grid in shown] + [len(set(shown))],
             "decided by lines": stage == "line",
             "known by lines": known,
         }
         expected = {
-            "outcome": ("contradiction", "unique", "multiple")[min(2, len(answers))],
-            "count": (len(answers), True),
-            "answers shown": [True] * len(shown) + [len(shown)],
+            "outcome": ("contradiction", "unique", "multiple")[min(2, len(solutions))],
+            "count": (len(solutions), True),
+            "solutions shown": [True] * len(shown) + [len(shown)],
             "decided by lines": by_lines,
             "known by lines": "contradiction" if settled is None or not sums_fit else _singles(settled),
         }
@@ -153,11 +155,11 @@ def differences(puzzles: list[Puzzle], before: int = 0, after: int = 0) -> Itera
 def plan_differences(puzzles: list[Puzzle]) -> Iterator[str]:
     """What any plan says otherwise than brute force. A plan that does not prove may be silent, never wrong."""
     batch = set_of(puzzles)
-    counts = [sum(1 for _ in oracles.answers(puzzle)) for puzzle in puzzles]
+    counts = [sum(1 for _ in oracles.solutions(puzzle)) for puzzle in puzzles]
     for name, plan in PLANS.items():
         found = solve_set(batch, Limits(count=FEW, plan=plan))
         for place, (puzzle, n) in enumerate(zip(puzzles, counts, strict=True)):
-            outcome, counted = str(OUTCOMES[found.outcome[place]]), int(found.n_answers[place])
+            outcome, counted = str(OUTCOMES[found.outcome[place]]), int(found.n_solutions[place])
             right = ("contradiction", "unique", "multiple")[min(2, n)], min(n, FEW)
             silent = outcome == "stalled" and plan.stages[-1] in ("line", "probe")
             if not silent and (outcome, counted) != right:
@@ -193,15 +195,15 @@ def compare_plans(first: int, last: int, seed: int, blots: bool = False) -> list
 
 
 def compare_pictures(height: int, width: int, n_colours: int) -> tuple[tuple[int, ...], list[str]]:
-    """All pictures of a size: (pictures, clue sets, with one answer, of those by lines alone) and the differences."""
+    """All pictures of a size: (pictures, clue sets, with one solution, of those by lines alone) and the differences."""
     counts = oracles.clue_sets(height, width, n_colours)
     palette = palette_of(n_colours)
     puzzles = [Puzzle(rows, columns, palette) for rows, columns in counts]
     found = solve_set(set_of(puzzles), Limits(count=CAP))
     wrong = []
-    for puzzle, n, outcome, counted in zip(puzzles, counts.values(), found.outcome, found.n_answers, strict=True):
+    for puzzle, n, outcome, counted in zip(puzzles, counts.values(), found.outcome, found.n_solutions, strict=True):
         if (OUTCOMES[outcome], counted) != ("unique" if n == 1 else "multiple", n):
-            wrong.append(f"{text_of(puzzle)}\n    expected {n} answers, found {OUTCOMES[outcome]} with {counted}")
+            wrong.append(f"{text_of(puzzle)}\n    expected {n} solutions, found {OUTCOMES[outcome]} with {counted}")
     unique = found.outcome == OUTCOMES.index("unique")
     by_lines = unique & (found.stage == STAGES.index("line"))
     return (sum(counts.values()), len(counts), int(unique.sum()), int(by_lines.sum())), wrong

@@ -94,13 +94,13 @@ def settle(size: int) -> str:
     out.lines += [
         "@kernel(inner=True)",
         f"def settle_{size}(lengths, start, stop, n, words, planes, scratch):",
-        '    """Keep what some layout of the blocks uses.',
+        '    """Keep what some arrangement of the blocks uses.',
         "",
         "    lengths[start:stop]  the blocks, of at most 64 cells; together with their gaps they fit `n` cells.",
         f"    n        cells, {64 * (size - 1) + 1} to {64 * size}.",
         f"    planes   where the {2 * size} words of the planes begin in words.",
         f"    scratch  where to work in words; the planes that remain stand there in the end, {2 * size} words.",
-        "    Returns  False when there is no layout.",
+        "    Returns  False when there is no arrangement.",
         '    """',
     ]
     out(f"turn = U({64 * size}) - n")

@@ -43,7 +43,7 @@ def main() -> None:
         pipeline.NARROW = narrow
         for _ in range(60):
             puzzle = random_puzzle(rng, rng.randint(1, 9), rng.randint(1, 9), rng.choice([2, 2, 3, 4, 6]))
-            for limits in (Limits(), Limits(count=300, answers=5), ROUNDS):
+            for limits in (Limits(), Limits(count=300, solutions=5), ROUNDS):
                 solve_in_new_room(puzzle, limits)
     pipeline.NARROW = 64
     sides = [1, 3, 30, 63, 64, 65, 100, 128, 129, 150, 192, 193, 300]

@@ -1,4 +1,5 @@
-"""Collections of complaints about other programs, with right answers (`expected.csv`), and how a row of one is judged.
+"""Collections of complaints about other programs, with right solutions (`expected.csv`), and how a row of one is
+judged.
 
 They are not ours to ship; tests of them are skipped where they are not at hand.
 """
@@ -57,26 +58,26 @@ def is_clear(error: str, file: str) -> bool:
     return error.startswith(file) and (("expected " in error and "found " in error) or "not supported" in error)
 
 
-def as_drawn(answer: Grid) -> list[str]:
-    """An answer in letters, colours numbered by first use."""
+def as_drawn(solution: Grid) -> list[str]:
+    """A solution in letters, colours numbered by first use."""
     names: dict[int, str] = {0: "."}
-    return ["".join(names.setdefault(colour, chr(96 + len(names))) for colour in line) for line in answer]
+    return ["".join(names.setdefault(colour, chr(96 + len(names))) for colour in line) for line in solution]
 
 
-def as_written(answer: str) -> list[str]:
+def as_written(solution: str) -> list[str]:
     names = {".": "."}
-    return ["".join(names.setdefault(char, chr(96 + len(names))) for char in line) for line in answer.split("/")]
+    return ["".join(names.setdefault(char, chr(96 + len(names))) for char in line) for line in solution.split("/")]
 
 
-def obeys(puzzle: Puzzle, answer: str) -> bool:
+def obeys(puzzle: Puzzle, solution: str) -> bool:
     """True if the clues are those of the picture, whatever letters it uses for the colours."""
-    place = {char: c for c, char in enumerate([".", *sorted(set(answer) - {"/", "."})])}
-    grid = [[place[char] for char in line] for line in answer.split("/")]
+    place = {char: c for c, char in enumerate([".", *sorted(set(solution) - {"/", "."})])}
+    grid = [[place[char] for char in line] for line in solution.split("/")]
     return Puzzle.of_grid(grid, plain_palette(max(len(place), 2))).digest == puzzle.digest
 
 
 def judge(path: Path, row: Row, most: int) -> None:
-    """Errors: AssertionError, unless the puzzle of a row is read and decided right; `most` answers are counted."""
+    """Errors: AssertionError, unless the puzzle of a row is read and decided right; `most` solutions are counted."""
     batch, place = batch_of(path), int(row["puzzle"]) - 1
     if path.stat().st_size:
         form = reading.content_and_format(path.read_bytes(), path.name, None)[2]
@@ -91,17 +92,17 @@ def judge(path: Path, row: Row, most: int) -> None:
     results = solve_set(batch.slice(place, 1), Limits(seconds=60, count=most))
     outcome, stage = OUTCOMES[results.outcome[0]], STAGES[results.stage[0]]
     assert outcome == (Outcome.CONTRADICTION if row["verdict"] == "none" else row["verdict"])
-    assert results.n_answers[0] == int(row["solutions"])
+    assert results.n_solutions[0] == int(row["solutions"])
     if row["line_solvable"] in ("yes", "no") and outcome == Outcome.UNIQUE:
         assert (stage == "line") == (row["line_solvable"] == "yes")
     if row["note"].startswith(("sum_mismatch", "clue_too_long")):
         assert stage == "read"  # said before any search
     puzzle = puzzle_at(batch, place)
-    shown = [answer for answer in row["solution"].split(" ; ") if answer and "(" not in answer]
+    shown = [solution for solution in row["solution"].split(" ; ") if solution and "(" not in solution]
     if outcome == Outcome.UNIQUE:
         (only,) = shown
         cells = results.cells[0, results.cell_starts[0] : results.cell_starts[1]]
         grid = tuple(map(tuple, cells.reshape(puzzle.height, puzzle.width).tolist()))
         assert as_drawn(grid) == as_written(only)
     elif not puzzle.has_blots:
-        assert all(obeys(puzzle, answer) for answer in shown)
+        assert all(obeys(puzzle, solution) for solution in shown)

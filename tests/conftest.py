@@ -1,4 +1,4 @@
-"""Shared fixtures. `../shared` holds benchmark puzzles and right answers that are not ours to ship."""
+"""Shared fixtures. `../shared` holds benchmark puzzles and right solutions that are not ours to ship."""
 
 from __future__ import annotations
 

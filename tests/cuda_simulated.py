@@ -13,7 +13,7 @@ from parallel_nono.attempt import Limits
 from parallel_nono.generate import generate
 from parallel_nono.kernels import sizes
 from parallel_nono.kernels.board import CONTRADICTION, OPEN
-from parallel_nono.kernels.cuda import NO_LAYOUT, OPEN_LINE
+from parallel_nono.kernels.cuda import NO_ARRANGEMENT, OPEN_LINE
 from parallel_nono.kernels.line import settle_planes
 from parallel_nono.puzzle import BLOT, Block, Puzzle
 from parallel_nono.puzzleset import Clues, clues_of, plain_palette, set_of
@@ -22,7 +22,7 @@ from parallel_nono.solver.pipeline import OPEN_CELL, solve_set
 
 
 def random_lines(random: np.random.Generator, count: int, n: int, n_colours: int, blots: bool) -> tuple[Puzzle, list]:
-    """A puzzle whose rows are unrelated lines, and a layout of each that its clue is taken of."""
+    """A puzzle whose rows are unrelated lines, and an arrangement of each that its clue is taken of."""
     density, stay = random.uniform(0.2, 0.9, count), random.uniform(0, 0.95, count)
     grid = np.zeros((count, n), int)
     for row in range(count):
@@ -41,16 +41,16 @@ def random_lines(random: np.random.Generator, count: int, n: int, n_colours: int
 def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) -> int:
     """Settle many lines in states of their own on both; every third one may have been made impossible."""
     random = np.random.default_rng(seed)
-    puzzle, layouts = random_lines(random, count, n, n_colours, blots)
+    puzzle, arrangements = random_lines(random, count, n, n_colours, blots)
     clues = clues_of(set_of([puzzle]))
-    assert sizes.MOST_ARENA_WORDS or np.diff(clues.blocks[: count + 1]).max() > 140
+    assert sizes.MAX_ARENA_WORDS or np.diff(clues.blocks[: count + 1]).max() > 140
     there = _Propagation(clues, 0)
     size = (n + 63) // 64
     planes = there.words[: there.desks].copy_to_host()
     rows = planes[: count * n_colours * size].reshape(count, n_colours, size)
     for row in range(count):
         for cell in np.flatnonzero(random.random(n) < random.random()).tolist():
-            keep = layouts[row][cell] if row % 3 else int(random.integers(0, n_colours))
+            keep = arrangements[row][cell] if row % 3 else int(random.integers(0, n_colours))
             for colour in range(n_colours):
                 if colour != keep and (n_colours == 2 or random.random() < 0.7):
                     rows[row, colour, cell >> 6] &= ~np.uint64(1 << (cell & 63))
@@ -60,7 +60,7 @@ def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) ->
     for row in range(count):
         bounds = slice(int(clues.blocks[row]), int(clues.blocks[row + 1]))
         expected = settle_planes(rows[row].copy(), n, clues.lengths[bounds], clues.colours[bounds])
-        assert (states[row] == NO_LAYOUT) == (expected is None), (seed, row)
+        assert (states[row] == NO_ARRANGEMENT) == (expected is None), (seed, row)
         if expected is not None:
             assert np.array_equal(after[row], expected & rows[row]), (seed, row)
             twice = np.zeros(size, np.uint64)
@@ -72,7 +72,7 @@ def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) ->
 
 
 def compare_puzzle(puzzle: Puzzle) -> bool:
-    """Grid, rounds, visits and witness of a whole propagation; True if it shows that there is no answer."""
+    """Grid, rounds, visits and witness of a whole propagation; True if it shows that there is no solution."""
     batch = set_of([puzzle])
     clues: Clues = clues_of(batch)
     here = solve_set(batch, Limits(plan=("line",), order="rounds"))  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ def main() -> None:
     blotted = ((250, 12, 2), (40, 80, 2), (150, 12, 3))
     for seed, (count, n, n_colours) in enumerate((*plain, *blotted)):
         lines += compare_lines(seed, count, n, n_colours, seed >= len(plain))
-    sizes.MOST_ARENA_WORDS = 0  # from here on long lines are settled segment by segment
+    sizes.MAX_ARENA_WORDS = 0  # from here on long lines are settled segment by segment
     lines += compare_lines(8, 9, 900, 2, False)
     puzzles = [
         generate("blobs", 15, 20, 1),
@@ -120,7 +120,7 @@ def main() -> None:
         generate("full", 1, 1, 1),
     ]
     random = np.random.default_rng(7)
-    while len(puzzles) < 40:  # clues of small random pictures, two rows exchanged: most have no answer
+    while len(puzzles) < 40:  # clues of small random pictures, two rows exchanged: most have no solution
         n_colours = 2 + len(puzzles) % 2
         made = Puzzle.of_grid(random.integers(0, n_colours, (5, 6)).tolist(), plain_palette(n_colours))
         rows = (made.rows[1], made.rows[0], *made.rows[2:])

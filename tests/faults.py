@@ -1,6 +1,6 @@
 """A puzzle kind that misbehaves on command, for tests of the engines. Reached by import only, never from outside.
 
-A puzzle is a line: `7` is solved (answer 14); others are words:
+A puzzle is a line: `7` is solved (solution 14); others are words:
 
     kill segfault exit     the process dies
     kill-once:PATH         dies the first time (PATH is made), is solved the second
@@ -9,7 +9,7 @@ A puzzle is a line: `7` is solved (answer 14); others are words:
     slow:SECONDS           takes so long, or `timeout` when the limit is less
     eat:MEBIBYTES          takes so much memory, holds it for ten seconds, is solved
     raise                  a fault of the solver
-    wrong                  an answer that the checker rejects
+    wrong                  a solution that the checker rejects
     broken                 can't be read
 """
 
@@ -65,23 +65,23 @@ def title(chunk: pa.RecordBatch, place: int) -> str:
 
 def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
     words = chunk.column("name").to_pylist()
-    outcomes, answers, times = [], [], []
+    outcomes, solutions, times = [], [], []
     for word in words:
         began = time.perf_counter()
         outcomes.append(_one(word, limits, abort))
-        answers.append("" if outcomes[-1] != "unique" else str(2 * int(word)) if word.isdecimal() else word)
+        solutions.append("" if outcomes[-1] != "unique" else str(2 * int(word)) if word.isdecimal() else word)
         times.append(time.perf_counter() - began)
         if abort[0]:
             return Solved({}, None, True)
     columns = {
         "outcome": np.array([OUTCOMES.index(o) for o in outcomes], np.int8),
         "stage": np.full(len(words), STAGES.index("line"), np.int8),
-        "n_answers": np.array([o == "unique" for o in outcomes], np.int64),
+        "n_solutions": np.array([o == "unique" for o in outcomes], np.int64),
         "exhausted": np.array([o == "unique" for o in outcomes]),
         "solve_s": np.array(times),
-        "answer": pa.array(answers, pa.string()),
+        "solution": pa.array(solutions, pa.string()),
     }
-    return Solved(columns, answers)
+    return Solved(columns, solutions)
 
 
 def _one(word: str, limits: Limits, abort: np.ndarray) -> str:
@@ -110,8 +110,8 @@ def _one(word: str, limits: Limits, abort: np.ndarray) -> str:
     return "unique"
 
 
-def check(chunk: pa.RecordBatch, answers: Any) -> list[tuple[int, str]]:
-    return [(place, "wrong on purpose") for place, answer in enumerate(answers) if answer == "wrong"]
+def check(chunk: pa.RecordBatch, solutions: Any) -> list[tuple[int, str]]:
+    return [(place, "wrong on purpose") for place, solution in enumerate(solutions) if solution == "wrong"]
 
 
 KIND = Kind("faults", read, title, solve, check)

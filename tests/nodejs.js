@@ -1,4 +1,4 @@
-// Runs the scripts of the page in node: one JSON task a line on stdin, one answer a line on stdout.
+// Runs the scripts of the page in node: one JSON task a line on stdin, one solution a line on stdout.
 // node nodejs.js FOLDER, where FOLDER is what `pnono web build` writes.
 
 "use strict";
@@ -25,7 +25,7 @@ const DO = {
     let step = steps.next();
     for (; !step.done; step = steps.next()) n_rests++;
     const result = step.value;
-    result.answers = result.answers.map((cells) => [...cells]);
+    result.solutions = result.solutions.map((cells) => [...cells]);
     return { ...result, partial: [...result.partial], nRests: n_rests };
   },
   line: ({ clue, cells, nColours }) => {

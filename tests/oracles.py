@@ -1,4 +1,4 @@
-"""Right answers from slow and plain code, to hold everything clever against. Nothing here imports a kernel."""
+"""Right solutions from slow and plain code, to hold everything clever against. Nothing here imports a kernel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sized(clue: Clue, n_cells: int) -> Iterator[Clue]:
 
 
 @lru_cache(1 << 16)
-def layouts(clue: Clue, n_cells: int) -> tuple[Line, ...]:
+def arrangements(clue: Clue, n_cells: int) -> tuple[Line, ...]:
     """All ways to lay the blocks of a clue into a line, leftmost first; blocks of one colour keep a gap.
 
     With blots: of all sizes they may have.
@@ -35,14 +35,14 @@ def layouts(clue: Clue, n_cells: int) -> tuple[Line, ...]:
     if not clue:
         return ((0,) * n_cells,)
     if any(block.length == BLOT for block in clue):
-        return tuple(layout for plain in sized(clue, n_cells) for layout in layouts(plain, n_cells))
+        return tuple(arrangement for plain in sized(clue, n_cells) for arrangement in arrangements(plain, n_cells))
     (length, colour), rest = clue[0], clue[1:]
     gap = 1 if rest and rest[0].colour == colour else 0
     found = []
     for start in range(n_cells - length + 1):
         head = (0,) * start + (colour,) * length
         if rest and len(head) + gap <= n_cells:
-            found += [head + (0,) * gap + tail for tail in layouts(rest, n_cells - len(head) - gap)]
+            found += [head + (0,) * gap + tail for tail in arrangements(rest, n_cells - len(head) - gap)]
         elif not rest:
             found.append(head + (0,) * (n_cells - len(head)))
     return tuple(found)
@@ -50,11 +50,11 @@ def layouts(clue: Clue, n_cells: int) -> tuple[Line, ...]:
 
 @lru_cache(1 << 16)
 def settled_line(clue: Clue, allowed: Sets) -> Sets | None:
-    """Of what a line may take, exactly what some layout uses; None if no layout is left."""
+    """Of what a line may take, exactly what some arrangement uses; None if no arrangement is left."""
     fitting = [
-        layout
-        for layout in layouts(clue, len(allowed))
-        if all(cell in colours for cell, colours in zip(layout, allowed, strict=True))
+        arrangement
+        for arrangement in arrangements(clue, len(allowed))
+        if all(cell in colours for cell, colours in zip(arrangement, allowed, strict=True))
     ]
     return tuple(frozenset(cells) for cells in zip(*fitting, strict=True)) if fitting else None
 
@@ -81,8 +81,8 @@ def is_line_solvable(puzzle: Puzzle) -> bool:
 
 
 def grids_by_trying_all(puzzle: Puzzle) -> list[Grid]:
-    """Every answer of a tiny puzzle: every combination of row layouts whose columns show the column clues."""
-    rows = [layouts(clue, puzzle.width) for clue in puzzle.rows]
+    """Every solution of a tiny puzzle: every combination of row arrangements whose columns show the column clues."""
+    rows = [arrangements(clue, puzzle.width) for clue in puzzle.rows]
     columns = [set(sized(clue, puzzle.height)) for clue in puzzle.columns]
     return [
         grid
@@ -91,13 +91,13 @@ def grids_by_trying_all(puzzle: Puzzle) -> list[Grid]:
     ]
 
 
-def answers(puzzle: Puzzle) -> Iterator[Grid]:
-    """Every answer of a small puzzle, in lexicographic order of row layouts.
+def solutions(puzzle: Puzzle) -> Iterator[Grid]:
+    """Every solution of a small puzzle, in lexicographic order of row arrangements.
 
-    Row by row; a row is dropped when some column above and in it begins no layout of its clue.
+    Row by row; a row is dropped when some column above and in it begins no arrangement of its clue.
     """
     beginnings = [
-        {layout[:n] for layout in layouts(clue, puzzle.height) for n in range(puzzle.height + 1)}
+        {arrangement[:n] for arrangement in arrangements(clue, puzzle.height) for n in range(puzzle.height + 1)}
         for clue in puzzle.columns
     ]
 
@@ -105,7 +105,7 @@ def answers(puzzle: Puzzle) -> Iterator[Grid]:
         if len(above) == puzzle.height:
             yield above
             return
-        for row in layouts(puzzle.rows[len(above)], puzzle.width):
+        for row in arrangements(puzzle.rows[len(above)], puzzle.width):
             grid = (*above, row)
             if all(column in known for column, known in zip(zip(*grid, strict=True), beginnings, strict=True)):
                 yield from below(grid)
@@ -114,9 +114,9 @@ def answers(puzzle: Puzzle) -> Iterator[Grid]:
         yield from below(())
 
 
-def n_answers(puzzle: Puzzle) -> int:
-    """The exact number of answers of a small puzzle."""
-    return sum(1 for _ in answers(puzzle))
+def n_solutions(puzzle: Puzzle) -> int:
+    """The exact number of solutions of a small puzzle."""
+    return sum(1 for _ in solutions(puzzle))
 
 
 def clue_sets(height: int, width: int, n_colours: int = 2) -> Counter[tuple[tuple[Clue, ...], tuple[Clue, ...]]]:
@@ -130,7 +130,7 @@ def clue_sets(height: int, width: int, n_colours: int = 2) -> Counter[tuple[tupl
 
 
 def texts(grid: Sequence[Sequence[int]], n_colours: int = 2) -> str:
-    """A grid as the answer column writes it."""
+    """A grid as the solution column writes it."""
     letters = ".#" if n_colours == 2 else ".abcdefghijklmnopqrstuvwxyz"
     return "/".join("".join(letters[cell] for cell in row) for row in grid)
 
@@ -147,10 +147,9 @@ def colour_sums(clues: Sequence[Clue], blot: int = 1) -> Counter[int]:
 def sums_agree(puzzle: Puzzle) -> bool:
     """Whether rows and columns can hold equally many cells of every ink, as far as sums tell."""
     huge = puzzle.height * puzzle.width
-    (least_rows, most_rows), (least_columns, most_columns) = (
+    (min_rows, max_rows), (min_columns, max_columns) = (
         (colour_sums(clues, 1), colour_sums(clues, huge)) for clues in (puzzle.rows, puzzle.columns)
     )
     return all(
-        least_rows[ink] <= most_columns[ink] and least_columns[ink] <= most_rows[ink]
-        for ink in range(1, puzzle.n_colours)
+        min_rows[ink] <= max_columns[ink] and min_columns[ink] <= max_rows[ink] for ink in range(1, puzzle.n_colours)
     )

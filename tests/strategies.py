@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, Palette, Puzzle, runs
 
-MOST_COLOURS = 6
+MAX_COLOURS = 6
 
 
 @st.composite
@@ -21,7 +21,7 @@ def palettes(draw: st.DrawFn, n_colours: int) -> Palette:
     return (BLACK_AND_WHITE[0], *inks)
 
 
-def n_colours(most: int = MOST_COLOURS) -> st.SearchStrategy[int]:
+def n_colours(most: int = MAX_COLOURS) -> st.SearchStrategy[int]:
     """Sizes of palettes, background included; half of them black and white."""
     return st.one_of(st.just(2), st.integers(2, most))
 
@@ -43,11 +43,12 @@ def clues(draw: st.DrawFn, n_cells: int, n_colours: int = 2, fits: bool = True) 
 
 @st.composite
 def lines(
-    draw: st.DrawFn, most_cells: int = 10, most_colours: int = MOST_COLOURS
+    draw: st.DrawFn, max_cells: int = 10, max_colours: int = MAX_COLOURS
 ) -> tuple[Clue, tuple[frozenset[int], ...], int]:
-    """(clue, colours that each cell may take, number of colours): often with a layout left, sometimes without one."""
-    colours = draw(n_colours(most_colours))
-    n_cells = draw(st.integers(1, most_cells))
+    """(clue, colours that each cell may take, number of colours): often with an arrangement left, sometimes without
+    one."""
+    colours = draw(n_colours(max_colours))
+    n_cells = draw(st.integers(1, max_cells))
     one = st.integers(0, colours - 1)
     everything = frozenset(range(colours))
     some = st.one_of(st.just(everything), st.frozensets(one, min_size=1), st.frozensets(one))
@@ -69,16 +70,16 @@ def grids(draw: st.DrawFn, most: int = 6, colours: int | None = None) -> Grid:
 
 
 @st.composite
-def puzzles_of_grids(draw: st.DrawFn, most: int = 6, most_colours: int = MOST_COLOURS) -> Puzzle:
-    """Puzzles with at least one answer: the goal."""
-    colours = draw(n_colours(most_colours))
+def puzzles_of_grids(draw: st.DrawFn, most: int = 6, max_colours: int = MAX_COLOURS) -> Puzzle:
+    """Puzzles with at least one solution: the goal."""
+    colours = draw(n_colours(max_colours))
     return Puzzle.of_grid(draw(grids(most, colours)), draw(palettes(colours)))
 
 
 @st.composite
-def puzzles_of_clues(draw: st.DrawFn, most: int = 6, most_colours: int = MOST_COLOURS, fits: bool = True) -> Puzzle:
+def puzzles_of_clues(draw: st.DrawFn, most: int = 6, max_colours: int = MAX_COLOURS, fits: bool = True) -> Puzzle:
     """Puzzles from random clues, hence mostly contradictory; with fits=False clues may exceed their lines."""
-    colours = draw(n_colours(most_colours))
+    colours = draw(n_colours(max_colours))
     height, width = draw(st.integers(1, most)), draw(st.integers(1, most))
     rows = st.tuples(*[clues(width, colours, fits)] * height)
     columns = st.tuples(*[clues(height, colours, fits)] * width)
@@ -86,20 +87,20 @@ def puzzles_of_clues(draw: st.DrawFn, most: int = 6, most_colours: int = MOST_CO
 
 
 @st.composite
-def shuffled_puzzles(draw: st.DrawFn, most: int = 6, most_colours: int = MOST_COLOURS) -> Puzzle:
-    """Clues of a picture with two columns exchanged: sums fit, an answer may or may not be left."""
-    puzzle = draw(puzzles_of_grids(most, most_colours))
+def shuffled_puzzles(draw: st.DrawFn, most: int = 6, max_colours: int = MAX_COLOURS) -> Puzzle:
+    """Clues of a picture with two columns exchanged: sums fit, a solution may or may not be left."""
+    puzzle = draw(puzzles_of_grids(most, max_colours))
     columns = draw(st.permutations(puzzle.columns))
     return Puzzle(puzzle.rows, tuple(columns), puzzle.palette)
 
 
-def puzzles(most: int = 6, most_colours: int = MOST_COLOURS) -> st.SearchStrategy[Puzzle]:
-    """Puzzles with no, one or several answers."""
+def puzzles(most: int = 6, max_colours: int = MAX_COLOURS) -> st.SearchStrategy[Puzzle]:
+    """Puzzles with no, one or several solutions."""
     return st.one_of(
-        puzzles_of_grids(most, most_colours),
-        shuffled_puzzles(most, most_colours),
-        puzzles_of_clues(most, most_colours),
-        puzzles_of_clues(most, most_colours, fits=False),
+        puzzles_of_grids(most, max_colours),
+        shuffled_puzzles(most, max_colours),
+        puzzles_of_clues(most, max_colours),
+        puzzles_of_clues(most, max_colours, fits=False),
     )
 
 
@@ -111,16 +112,16 @@ def blotted_clues(draw: st.DrawFn, clue: Clue) -> Clue:
 
 @st.composite
 def blotted_lines(
-    draw: st.DrawFn, most_cells: int = 9, most_colours: int = 4
+    draw: st.DrawFn, max_cells: int = 9, max_colours: int = 4
 ) -> tuple[Clue, tuple[frozenset[int], ...], int]:
     """Lines as `lines` draws them, some lengths hidden."""
-    clue, allowed, colours = draw(lines(most_cells, most_colours))
+    clue, allowed, colours = draw(lines(max_cells, max_colours))
     return draw(blotted_clues(clue)), allowed, colours
 
 
 @st.composite
-def blotted_puzzles(draw: st.DrawFn, most: int = 5, most_colours: int = 4) -> Puzzle:
-    """Puzzles with no, one or several answers, some lengths hidden."""
-    puzzle = draw(puzzles(most, most_colours))
+def blotted_puzzles(draw: st.DrawFn, most: int = 5, max_colours: int = 4) -> Puzzle:
+    """Puzzles with no, one or several solutions, some lengths hidden."""
+    puzzle = draw(puzzles(most, max_colours))
     rows, columns = (st.tuples(*map(blotted_clues, clues)) for clues in (puzzle.rows, puzzle.columns))
     return Puzzle(draw(rows), draw(columns), puzzle.palette)

@@ -61,14 +61,14 @@ def test_a_blot_is_a_block_of_length_0_that_shows_as_a_question_mark() -> None:
         Puzzle(((Block(-1),),), ((B,),))
 
 
-@given(strategies.lines(most_cells=6, most_colours=3), st.data())
+@given(strategies.lines(max_cells=6, max_colours=3), st.data())
 def test_a_line_obeys_a_clue_exactly_when_it_is_a_layout_of_it(
     line: tuple[Clue, Sets, int], data: st.DataObject
 ) -> None:
     clue, allowed, n_colours = line
     clue = data.draw(strategies.blotted_clues(clue))
     cells = data.draw(st.tuples(*[st.integers(0, n_colours - 1)] * len(allowed)))
-    assert shows(cells, clue) == (cells in oracles.layouts(clue, len(cells)))
+    assert shows(cells, clue) == (cells in oracles.arrangements(clue, len(cells)))
 
 
 def test_digests_tell_blots_from_lengths_and_from_nothing() -> None:
@@ -89,14 +89,14 @@ def test_sets_keep_blots_and_their_digests(puzzle: Puzzle) -> None:
 
 
 @settings(max_examples=50)
-@given(strategies.blotted_puzzles(most=4, most_colours=3))
-def test_turning_mirroring_and_recolouring_a_puzzle_does_so_with_its_answers(puzzle: Puzzle) -> None:
-    answers = set(oracles.answers(puzzle))
+@given(strategies.blotted_puzzles(most=4, max_colours=3))
+def test_turning_mirroring_and_recolouring_a_puzzle_does_so_with_its_solutions(puzzle: Puzzle) -> None:
+    solutions = set(oracles.solutions(puzzle))
     order = [0, *range(puzzle.n_colours - 1, 0, -1)]
-    assert {tuple(zip(*grid, strict=True)) for grid in oracles.answers(puzzle.transposed())} == answers
-    assert {tuple(row[::-1] for row in grid) for grid in oracles.answers(puzzle.mirrored())} == answers
-    recoloured = {tuple(tuple(order[c] for c in row) for row in grid) for grid in answers}
-    assert set(oracles.answers(puzzle.recoloured(order))) == recoloured
+    assert {tuple(zip(*grid, strict=True)) for grid in oracles.solutions(puzzle.transposed())} == solutions
+    assert {tuple(row[::-1] for row in grid) for grid in oracles.solutions(puzzle.mirrored())} == solutions
+    recoloured = {tuple(tuple(order[c] for c in row) for row in grid) for grid in solutions}
+    assert set(oracles.solutions(puzzle.recoloured(order))) == recoloured
 
 
 # Lines.
@@ -109,7 +109,7 @@ def by_kernel(clue: Clue, allowed: Sets, n_colours: int) -> Sets | None:
 
 
 def by_tables(clue: Clue, allowed: Sets) -> Sets | None:
-    """Exactly what some layout uses, by which beginnings and which endings can be laid, any start with any end."""
+    """Exactly what some arrangement uses, by which beginnings and which endings can be laid, any start with any end."""
     n, k = len(allowed), len(clue)
 
     def places(j: int) -> list[tuple[int, int]]:
@@ -238,21 +238,21 @@ def test_drawn_puzzles_with_blots_are_decided_and_counted_as_by_brute_force(puzz
 
 
 @settings(max_examples=50)
-@given(strategies.blotted_puzzles(most=3, most_colours=3))
-def test_answers_are_those_of_all_sizes_together(puzzle: Puzzle) -> None:
-    result = solve(puzzle, Limits(answers=1000, count=1000))
+@given(strategies.blotted_puzzles(most=3, max_colours=3))
+def test_solutions_are_those_of_all_sizes_together(puzzle: Puzzle) -> None:
+    result = solve(puzzle, Limits(solutions=1000, count=1000))
     expected = oracles.grids_by_trying_all(puzzle)
-    assert sorted(result.answers) == sorted(expected)
-    assert (result.n_answers, result.exhausted) == (len(expected), True)
+    assert sorted(result.solutions) == sorted(expected)
+    assert (result.n_solutions, result.exhausted) == (len(expected), True)
 
 
 @settings(max_examples=50)
 @given(strategies.puzzles(most=4), st.data())
-def test_hiding_lengths_takes_no_answer_away(puzzle: Puzzle, data: st.DataObject) -> None:
+def test_hiding_lengths_takes_no_solution_away(puzzle: Puzzle, data: st.DataObject) -> None:
     share = data.draw(st.sampled_from([0.2, 0.5, 1.0]))
-    everything = Limits(answers=10_000, count=10_000)
+    everything = Limits(solutions=10_000, count=10_000)
     blotted = solve(hidden(puzzle, share, 1), everything)
-    assert set(solve(puzzle, everything).answers) <= set(blotted.answers) or blotted.n_answers >= 10_000
+    assert set(solve(puzzle, everything).solutions) <= set(blotted.solutions) or blotted.n_solutions >= 10_000
 
 
 def test_random_puzzles_with_blots_are_unique_ambiguous_and_contradictory() -> None:
@@ -287,12 +287,12 @@ def test_what_lines_know_of_a_larger_picture_with_blots_is_true(
     assert sum(known >= 0 for known, _ in cells) > 0.9 * len(cells)
 
 
-def test_search_and_sat_count_the_same_answers() -> None:
+def test_search_and_sat_count_the_same_solutions() -> None:
     batch = set_of([brute_force.blotted_puzzle(31, number) for number in range(500)])
     by_search, by_sat = (
         solve_set(batch, Limits(count=200, plan=plan)) for plan in (("line", "search"), ("line", "sat"))
     )
-    assert np.array_equal(by_search.n_answers, by_sat.n_answers)
+    assert np.array_equal(by_search.n_solutions, by_sat.n_solutions)
     assert np.array_equal(by_search.exhausted, by_sat.exhausted)
     assert np.count_nonzero(by_sat.stage == STAGES.index("sat")) > 50
 
@@ -340,15 +340,15 @@ def test_a_huge_length_beside_a_blot_is_a_contradiction_and_takes_no_memory() ->
 
 
 @settings(max_examples=200)
-@given(strategies.blotted_puzzles(most=4, most_colours=3), st.data())
+@given(strategies.blotted_puzzles(most=4, max_colours=3), st.data())
 def test_both_checkers_accept_exactly_the_grids_whose_lines_are_layouts(puzzle: Puzzle, data: st.DataObject) -> None:
     cell = st.integers(0, puzzle.n_colours - 1)
     grid = data.draw(st.tuples(*[st.tuples(*[cell] * puzzle.width)] * puzzle.height))
-    answers = list(oracles.answers(puzzle)) if puzzle.height * puzzle.width <= 12 else []
-    if answers and data.draw(st.booleans()):
-        grid = data.draw(st.sampled_from(answers))
+    solutions = list(oracles.solutions(puzzle)) if puzzle.height * puzzle.width <= 12 else []
+    if solutions and data.draw(st.booleans()):
+        grid = data.draw(st.sampled_from(solutions))
     lines = [*zip(puzzle.rows, grid, strict=True), *zip(puzzle.columns, zip(*grid, strict=True), strict=True)]
-    wrong = [place for place, (clue, line) in enumerate(lines) if line not in oracles.layouts(clue, len(line))]
+    wrong = [place for place, (clue, line) in enumerate(lines) if line not in oracles.arrangements(clue, len(line))]
     assert line_named(check(puzzle, grid), puzzle) == (wrong[0] if wrong else -1)
     assert check_set(*clues_of(set_of([puzzle])), *flat([grid]), np.ones(1, bool)).tolist() == wrong[:1] or [-1]
 

@@ -1,4 +1,5 @@
-"""No kernel reads or writes outside its arrays: a whole family of wrong answers and crashes that no other test sees."""
+"""No kernel reads or writes outside its arrays: a whole family of wrong solutions and crashes that no other test
+sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A collection of complaints about other programs, with right answers: one test for each row."""
+"""A collection of complaints about other programs, with right solutions: one test for each row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from parallel_nono.files import reading
 
 CASES = SHARED / "cases"
 MOST = 1000
-"""Answers that the collection counts."""
+"""Solutions that the collection counts."""
 
 
 @pytest.mark.parametrize("row", list(parameters(CASES)))

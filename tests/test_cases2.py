@@ -1,4 +1,4 @@
-"""A second collection of complaints about other programs, with right answers: one test for each row."""
+"""A second collection of complaints about other programs, with right solutions: one test for each row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parallel_nono.puzzleset import puzzle_at
 
 CASES = SHARED / "cases2"
 MOST = 50_000
-"""Answers that are counted: more than any puzzle of the collection has."""
+"""Solutions that are counted: more than any puzzle of the collection has."""
 
 OR_AN_ERROR = re.compile(r"or an error|or refuse")
 
@@ -26,8 +26,8 @@ def test_a_case_is_read_and_decided_right(row: Row) -> None:
     if errors and any(OR_AN_ERROR.search(other["note"]) for other in of_file):
         assert all(is_clear(error, path.name) for error in errors)
         whole = [place for place, error in enumerate(batch.column("error").to_pylist()) if not error]
-        answers = [other["solution"] for other in of_file]
-        assert all(any(obeys(puzzle_at(batch, place), answer) for answer in answers) for place in whole)
+        solutions = [other["solution"] for other in of_file]
+        assert all(any(obeys(puzzle_at(batch, place), solution) for solution in solutions) for place in whole)
         return
     assert batch.num_rows == len(of_file)
     judge(path, row, MOST)

@@ -1,4 +1,4 @@
-"""The checkers: plain against brute force, fast against plain; answers as text against the plain alphabet."""
+"""The checkers: plain against brute force, fast against plain; solutions as text against the plain alphabet."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ def flat(grids: list[Grid]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([c for grid in cells for c in grid], np.uint16), starts
 
 
-@given(strategies.puzzles(most=3, most_colours=3))
-def test_check_accepts_exactly_the_answers_that_trying_all_finds(puzzle: Puzzle) -> None:
-    answers = set(oracles.grids_by_trying_all(puzzle))
+@given(strategies.puzzles(most=3, max_colours=3))
+def test_check_accepts_exactly_the_solutions_that_trying_all_finds(puzzle: Puzzle) -> None:
+    solutions = set(oracles.grids_by_trying_all(puzzle))
     rows = list(product(range(puzzle.n_colours), repeat=puzzle.width))
     if len(rows) ** puzzle.height > 5000:
         rows = rows[:: len(rows) // 12 + 1]
     for grid in product(rows, repeat=puzzle.height):
-        assert (check(puzzle, grid) is None) == (grid in answers)
-    assert all(check(puzzle, grid) is None for grid in answers)
+        assert (check(puzzle, grid) is None) == (grid in solutions)
+    assert all(check(puzzle, grid) is None for grid in solutions)
 
 
-@given(strategies.puzzles(most=4, most_colours=4))
-def test_the_two_oracles_find_the_same_answers(puzzle: Puzzle) -> None:
-    assert list(oracles.answers(puzzle)) == oracles.grids_by_trying_all(puzzle)
+@given(strategies.puzzles(most=4, max_colours=4))
+def test_the_two_oracles_find_the_same_solutions(puzzle: Puzzle) -> None:
+    assert list(oracles.solutions(puzzle)) == oracles.grids_by_trying_all(puzzle)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def coloured_grids(draw: st.DrawFn) -> tuple[Grid, int]:
 
 @settings(max_examples=200)
 @given(st.lists(st.tuples(coloured_grids(), st.booleans()), max_size=6))
-def test_answers_as_text_are_letters_joined_by_rows(pairs: list) -> None:
+def test_solutions_as_text_are_letters_joined_by_rows(pairs: list) -> None:
     heights, widths, n_colours = (
         np.array([f(grid, n) for (grid, n), _ in pairs], np.int32)
         for f in (lambda g, n: len(g), lambda g, n: len(g[0]), lambda g, n: n)
@@ -195,12 +195,12 @@ def test_the_oracle_of_lines_knows_the_contest_examples() -> None:
     assert shown([3, 4], "?" * 10) == "??X???XX??"
     assert shown([3], "?X????????") == "?XX?......"
     assert shown([3], "???.?.????") == "???...????"
-    assert len(oracles.layouts(tuple(map(Block, [3, 2, 5])), 15)) == 20
+    assert len(oracles.arrangements(tuple(map(Block, [3, 2, 5])), 15)) == 20
     a, b = Block(1, 1), Block(1, 2)
-    assert oracles.layouts((a, b), 2) == ((1, 2),)
-    assert oracles.layouts((a, a), 2) == ()
-    assert oracles.layouts((Block(2, 1), Block(2, 1)), 5) == ((1, 1, 0, 1, 1),)
-    assert len(oracles.layouts((a, b, a), 4)) == 4
+    assert oracles.arrangements((a, b), 2) == ((1, 2),)
+    assert oracles.arrangements((a, a), 2) == ()
+    assert oracles.arrangements((Block(2, 1), Block(2, 1)), 5) == ((1, 1, 0, 1, 1),)
+    assert len(oracles.arrangements((a, b, a), 4)) == 4
 
 
 @pytest.mark.parametrize(

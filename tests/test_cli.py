@@ -31,7 +31,7 @@ from parallel_nono.solver.prover import ENTRY
 ROOT = Path(parallel_nono.__file__).parent.parent
 
 HOOK = "width 3\nheight 3\nrows\n2\n1\n3\ncolumns\n3\n1,1\n1\n"
-HOOK_ANSWER = "##./#../###"
+HOOK_SOLUTION = "##./#../###"
 CROSSED = "width 2\nheight 2\nrows\n1\n1\ncolumns\n1\n1\n"
 NOTHING = "width 1\nheight 1\nrows\n1\ncolumns\n0\n"
 STUCK = "width 4\nheight 3\nrows\n1,1\n2\n0\ncolumns\n1\n1\n1\n1\n"
@@ -97,7 +97,7 @@ def as_set(mask: int, n_colours: int) -> str:
 
 
 @settings(max_examples=60)
-@given(lines(most_cells=7, most_colours=4))
+@given(lines(max_cells=7, max_colours=4))
 def test_a_line_keeps_exactly_what_some_layout_uses(line: tuple) -> None:
     clue, allowed, n_colours = line
     letters = ".abc"
@@ -153,26 +153,26 @@ def test_a_wrong_line_is_refused_with_its_place(clue: str, cells: str, found: st
 # pnono solve
 
 
-def test_the_answer_of_a_puzzle_is_shown_with_its_verdict(files: Path) -> None:
+def test_the_solution_of_a_puzzle_is_shown_with_its_verdict(files: Path) -> None:
     ended = pnono("solve", files / "hook.non")
     assert ended.code == Code.FINE
     assert ended.out.split("\n")[1:6] == ["    1", "  3 1 1", "2 # # .", "1 # . .", "3 # # #"]
-    assert "Unique: this is the only answer; lines alone decide it." in ended.out
+    assert "Unique: this is the only solution; lines alone decide it." in ended.out
     assert "stage line" in ended.out
 
 
-def test_both_answers_are_shown_with_their_differences_marked(files: Path) -> None:
+def test_both_solutions_are_shown_with_their_differences_marked(files: Path) -> None:
     ended = pnono("solve", files / "crossed.non")
     assert ended.code == Code.NO
-    pictures = re.findall(r"answer \d:\n.*\n1 (.*)\n1 (.*)\n", ended.out)
+    pictures = re.findall(r"solution \d:\n.*\n1 (.*)\n1 (.*)\n", ended.out)
     assert set(pictures) == {(".*#*", "#*.*"), ("#*.*", ".*#*")}
-    assert re.search(r"Ambiguous: (exactly|at least) 2 answers; those shown differ in 4 cells", ended.out)
+    assert re.search(r"Ambiguous: (exactly|at least) 2 solutions; those shown differ in 4 cells", ended.out)
 
 
 def test_a_contradiction_is_no(files: Path) -> None:
     ended = pnono("solve", files / "nothing.non")
     assert ended.code == Code.NO
-    assert "Contradiction: no answer obeys the clues" in ended.out
+    assert "Contradiction: no solution obeys the clues" in ended.out
 
 
 def test_what_lines_leave_open_is_no_verdict(files: Path) -> None:
@@ -182,31 +182,31 @@ def test_what_lines_leave_open_is_no_verdict(files: Path) -> None:
     assert ended.out.count("?") == 8
 
 
-def test_one_answer_does_not_ask_for_uniqueness(files: Path) -> None:
-    ended = pnono("solve", files / "crossed.non", "--answers", 1)
+def test_one_solution_does_not_ask_for_uniqueness(files: Path) -> None:
+    ended = pnono("solve", files / "crossed.non", "--solutions", 1)
     assert ended.code == Code.FINE
-    assert "Solved: this answer obeys the clues; whether it is the only one was not asked" in ended.out
+    assert "Solved: this solution obeys the clues; whether it is the only one was not asked" in ended.out
 
 
-def test_answers_are_counted_up_to_a_cap(tmp_path: Path) -> None:
+def test_solutions_are_counted_up_to_a_cap(tmp_path: Path) -> None:
     ones = tmp_path / "ones.non"
     ones.write_text("width 3\nheight 3\nrows\n1\n1\n1\ncolumns\n1\n1\n1\n")
-    assert "exactly 6 answers" in pnono("solve", ones, "--count", 100).out
-    assert "at least 4 answers" in pnono("solve", ones, "--count", 4).out
-    assert pnono("solve", ones, "--answers", 6, "--no-clues").out.count("answer ") >= 6
+    assert "exactly 6 solutions" in pnono("solve", ones, "--count", 100).out
+    assert "at least 4 solutions" in pnono("solve", ones, "--count", 4).out
+    assert pnono("solve", ones, "--solutions", 6, "--no-clues").out.count("solution ") >= 6
 
 
-def test_json_carries_answers_and_counts(files: Path) -> None:
+def test_json_carries_solutions_and_counts(files: Path) -> None:
     ended = pnono("solve", files / "crossed.non", "--json")
     row = json.loads(ended.out)
     assert ended.code == Code.NO
-    assert sorted(row["answers"]) == ["#./.#", ".#/#."]
-    assert (row["outcome"], row["height"], row["width"], row["n_answers"]) == ("multiple", 2, 2, 2)
+    assert sorted(row["solutions"]) == ["#./.#", ".#/#."]
+    assert (row["outcome"], row["height"], row["width"], row["n_solutions"]) == ("multiple", 2, 2, 2)
 
 
 def test_a_puzzle_comes_through_standard_input() -> None:
     ended = pnono("solve", "-", "--json", text=HOOK)
-    assert json.loads(ended.out)["answer"] == HOOK_ANSWER
+    assert json.loads(ended.out)["solution"] == HOOK_SOLUTION
 
 
 def test_colours_are_for_terminals_unless_told_otherwise(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,6 +219,17 @@ def test_colours_are_for_terminals_unless_told_otherwise(files: Path, monkeypatc
     assert "\x1b[" not in in_terminal("solve", hook, "--colour", "never")
     assert "\x1b[" not in in_terminal("solve", hook, NO_COLOR="1")
     assert "\x1b[" not in in_terminal("solve", hook, TERM="dumb")
+
+
+@pytest.mark.parametrize("module", ["colorama", "pandas"])
+def test_what_libraries_would_import_if_it_is_there_is_not_imported(module: str, files: Path) -> None:
+    (files / f"{module}.py").write_text("import atexit\natexit.register(print, 'here I am')\n")
+    environment = {**os.environ, "PYTHONPATH": str(files)}
+    said = [
+        subprocess.run([sys.executable, *words], env=environment, capture_output=True, check=True).stdout
+        for words in (["-c", f"import {module}"], ["-m", "parallel_nono", "solve", files / "hook.non"])
+    ]
+    assert [b"here I am" in each for each in said] == [True, False]
 
 
 def in_terminal(*arguments: object, **environment: str) -> str:
@@ -258,32 +269,32 @@ def test_a_name_in_a_file_cannot_command_the_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["argument", "file", "stdin"])
-def test_a_right_answer_is_right_however_it_comes(files: Path, way: str) -> None:
-    rows = HOOK_ANSWER.replace("/", "\n")
-    (files / "answer.txt").write_text(rows + "\n")
-    given_as = {"argument": HOOK_ANSWER, "file": files / "answer.txt", "stdin": "-"}[way]
+def test_a_right_solution_is_right_however_it_comes(files: Path, way: str) -> None:
+    rows = HOOK_SOLUTION.replace("/", "\n")
+    (files / "solution.txt").write_text(rows + "\n")
+    given_as = {"argument": HOOK_SOLUTION, "file": files / "solution.txt", "stdin": "-"}[way]
     ended = pnono("check", files / "hook.non", given_as, text=rows)
     assert ended.code == Code.FINE
     assert "right: every line shows its clue" in ended.out
 
 
-def test_a_wrong_answer_is_named_by_its_line(files: Path) -> None:
+def test_a_wrong_solution_is_named_by_its_line(files: Path) -> None:
     ended = pnono("check", files / "hook.non", "##./##./###")
     assert ended.code == Code.NO
     assert "wrong: row 2: expected 1, found 2" in ended.out
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("solution", "message"),
     [("##./#x./###", "expected a file, or rows"), ("no-such-file", "expected a file, or rows")],
 )
-def test_an_answer_that_is_none_is_refused(files: Path, answer: str, message: str) -> None:
-    ended = pnono("check", files / "hook.non", answer)
+def test_an_solution_that_is_none_is_refused(files: Path, solution: str, message: str) -> None:
+    ended = pnono("check", files / "hook.non", solution)
     assert ended.code == Code.INVALID
     assert message in ended.err
 
 
-def test_an_answer_of_another_size_is_wrong(files: Path) -> None:
+def test_an_solution_of_another_size_is_wrong(files: Path) -> None:
     assert "wrong: expected 3 rows, found 2" in pnono("check", files / "hook.non", "##./#..").out
 
 
@@ -294,8 +305,8 @@ def test_a_puzzle_without_goal_has_nothing_to_check(files: Path) -> None:
 
 
 def test_what_the_solver_finds_the_checker_accepts(files: Path) -> None:
-    answer = json.loads(pnono("solve", files / "hook.non", "--json").out)["answer"]
-    assert pnono("check", files / "hook.non", "-", text=answer).code == Code.FINE
+    solution = json.loads(pnono("solve", files / "hook.non", "--json").out)["solution"]
+    assert pnono("check", files / "hook.non", "-", text=solution).code == Code.FINE
 
 
 # pnono convert, generate, formats, pack, unpack
@@ -430,27 +441,27 @@ def test_every_format_is_listed() -> None:
     assert {form.name for form in FORMATS} <= {line.split()[0] for line in ended.out.splitlines()}
 
 
-# many answers
+# many solutions
 
 
-def test_all_answers_go_to_a_file_and_what_they_share_is_shown(files: Path) -> None:
+def test_all_solutions_go_to_a_file_and_what_they_share_is_shown(files: Path) -> None:
     three = files / "three.non"
     three.write_text("width 3\nheight 5\n\nrows\n1\n1\n1\n0\n3\n\ncolumns\n1,1\n1,1\n1,1\n")
-    out = files / "answers.txt"
-    ended = pnono("solve", three, "--answers", "10", "--answers-to", out)
+    out = files / "solutions.txt"
+    ended = pnono("solve", three, "--solutions", "10", "--solutions-to", out)
     assert "common to these" in ended.out
     lines = out.read_text().splitlines()
     assert lines[0] == "# three: exactly 6"
-    document = json.loads(pnono("solve", three, "--answers", "10", "--json").out)
-    assert set(lines[1:]) == set(document["answers"])
-    assert len(lines) - 1 == document["n_answers"] == 6
+    document = json.loads(pnono("solve", three, "--solutions", "10", "--json").out)
+    assert set(lines[1:]) == set(document["solutions"])
+    assert len(lines) - 1 == document["n_solutions"] == 6
     assert document["common"] == "???/???/???/.../###"
     for place, cell in enumerate(document["common"]):
-        assert {answer[place] for answer in document["answers"]} == {cell} or cell == "?"
+        assert {solution[place] for solution in document["solutions"]} == {cell} or cell == "?"
 
 
-def test_answers_that_cannot_be_written_are_one_message(files: Path) -> None:
-    ended = pnono("solve", files / "stuck.non", "--answers-to", files / "no" / "such.txt")
+def test_solutions_that_cannot_be_written_are_one_message(files: Path) -> None:
+    ended = pnono("solve", files / "stuck.non", "--solutions-to", files / "no" / "such.txt")
     assert ended.code == Code.UNWRITABLE
     assert "such.txt: can't be written: No such file or directory" in ended.err
 
@@ -470,7 +481,7 @@ def test_a_race_of_solvers_has_the_same_verdict(files: Path) -> None:
     alone, race = (
         json.loads(pnono("solve", files / "stuck.non", "--plan", plan, "--workers", n, "--json").out) for n in (1, 3)
     )
-    assert (race["outcome"], race["stage"], race["answer"]) == (alone["outcome"], "sat", alone["answer"])
+    assert (race["outcome"], race["stage"], race["solution"]) == (alone["outcome"], "sat", alone["solution"])
 
 
 def test_more_workers_are_more_solvers_none_of_them_twice() -> None:
@@ -558,12 +569,15 @@ def test_a_file_gives_defaults_and_the_command_line_wins(files: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[solve]\nanswer = 2", "[solve]: unknown key `answer`; known are `answers`, `answers-to`, `clues`, `color`"),
-        ("[solv]\nanswers = 2", "expected sections named `check`"),
-        ("answers = 2", "expected sections named `check`"),
-        ("[solve]\nanswers = 'two'", "[solve]: `answers`: "),
-        ("[solve]\nanswers = 0", "[solve]: `answers`: "),
-        ("[solve]\nanswers = [2]", "[solve]: `answers`: expected one value, found [2]"),
+        (
+            "[solve]\nsolution = 2",
+            "[solve]: unknown key `solution`; known are `clues`, `color`",
+        ),
+        ("[solv]\nsolutions = 2", "expected sections named `check`"),
+        ("solutions = 2", "expected sections named `check`"),
+        ("[solve]\nsolutions = 'two'", "[solve]: `solutions`: "),
+        ("[solve]\nsolutions = 0", "[solve]: `solutions`: "),
+        ("[solve]\nsolutions = [2]", "[solve]: `solutions`: expected one value, found [2]"),
         ("[solve]\njson = 1", "[solve]: `json`: expected true or false, found 1"),
         ("[generate]\nset = 'density=3'", "[generate]: `set`: expected a list, found 'density=3'"),
         ("[solve]\nconfig = 'x'", "[solve]: unknown key `config`"),
@@ -608,7 +622,7 @@ def test_the_example_configuration_shows_every_option_of_run_with_its_default() 
         (("solve",), "Missing argument"),
         (("solve", "x", "--nope"), "No such option"),
         (("sovle",), "No such command 'sovle'"),
-        (("solve", "x", "--answers", "0"), "--answers"),
+        (("solve", "x", "--solutions", "0"), "--solutions"),
         (("--config", "/no/such/file.toml", "formats"), "/no/such/file.toml: can't be read"),
     ],
 )

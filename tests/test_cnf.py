@@ -1,4 +1,4 @@
-"""Puzzles as clauses: the plain encoding against its rules spelled out, DIMACS files, answers of solvers."""
+"""Puzzles as clauses: the plain encoding against its rules spelled out, DIMACS files, solutions of solvers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from oracles import answers
+from oracles import solutions
 from pysat.solvers import Solver
 from strategies import blotted_puzzles, puzzles, puzzles_of_grids
 from test_cli import CROSSED, HOOK, pnono
@@ -104,7 +104,7 @@ def as_lists(clauses: np.ndarray) -> Iterator[list[int]]:
 
 
 def models(formula: Formula) -> Iterator[list[int]]:
-    """Every answer as a solver finds them, each excluded by all of its cells."""
+    """Every solution as a solver finds them, each excluded by all of its cells."""
     with Solver(name="minisat22", bootstrap_with=as_lists(formula.clauses)) as solver:
         while solver.solve():
             model = solver.get_model()
@@ -118,7 +118,7 @@ def values_of(formula: Formula, model: list[int]) -> np.ndarray:
 
 
 @hypothesis_settings(max_examples=40)
-@given(puzzles(most=5, most_colours=4))
+@given(puzzles(most=5, max_colours=4))
 def test_the_clauses_are_those_of_the_five_rules(puzzle: Puzzle) -> None:
     numbers, expected = spelled_out(puzzle)
     formula = plain_formula(puzzle)
@@ -130,25 +130,25 @@ def test_the_clauses_are_those_of_the_five_rules(puzzle: Puzzle) -> None:
 
 
 @hypothesis_settings(max_examples=60)
-@given(puzzles(most=4, most_colours=4), st.sampled_from([plain_formula, order_formula]), st.booleans())
-def test_the_formula_has_the_answers_of_the_puzzle_and_no_others(
+@given(puzzles(most=4, max_colours=4), st.sampled_from([plain_formula, order_formula]), st.booleans())
+def test_the_formula_has_the_solutions_of_the_puzzle_and_no_others(
     puzzle: Puzzle, encoded: Callable[..., Formula], lines: bool
 ) -> None:
     known = solve_set(set_of([puzzle]), Limits(plan=Plan(("line",)))).cells[0] if lines else None
     formula = encoded(puzzle, known)
     found = [grid_of(formula, values_of(formula, model), "test") for model in models(formula)]
-    assert sorted(found) == sorted(answers(puzzle))
+    assert sorted(found) == sorted(solutions(puzzle))
 
 
 @hypothesis_settings(max_examples=60)
-@given(st.one_of(puzzles_of_grids(most=3, most_colours=3), blotted_puzzles(most=3, most_colours=3)))
-def test_answers_excluded_one_by_one_are_all_answers(puzzle: Puzzle) -> None:
+@given(st.one_of(puzzles_of_grids(most=3, max_colours=3), blotted_puzzles(most=3, max_colours=3)))
+def test_solutions_excluded_one_by_one_are_all_solutions(puzzle: Puzzle) -> None:
     formula = order_formula(puzzle) if puzzle.has_blots else plain_formula(puzzle)
     found: list[Grid] = []
     while (model := next(models(formula), None)) is not None:
         found.append(grid_of(formula, values_of(formula, model), "test"))
         formula = formula.excluding(found[-1])
-    assert sorted(found) == sorted(answers(puzzle))
+    assert sorted(found) == sorted(solutions(puzzle))
 
 
 def decided(puzzle: Puzzle, wanted: int, known: np.ndarray | None = None, **more: Any) -> Decision:
@@ -159,15 +159,15 @@ def decided(puzzle: Puzzle, wanted: int, known: np.ndarray | None = None, **more
 
 def grids_in(decision: Decision, puzzle: Puzzle) -> list[Grid]:
     shape = (puzzle.height, puzzle.width)
-    return sorted(tuple(map(tuple, cells.reshape(shape).tolist())) for cells in decision.answers)
+    return sorted(tuple(map(tuple, cells.reshape(shape).tolist())) for cells in decision.solutions)
 
 
 @hypothesis_settings(max_examples=50)
-@given(puzzles(most=4, most_colours=3), st.booleans())
-def test_the_solver_finds_every_answer(puzzle: Puzzle, lines: bool) -> None:
+@given(puzzles(most=4, max_colours=3), st.booleans())
+def test_the_solver_finds_every_solution(puzzle: Puzzle, lines: bool) -> None:
     known = solve_set(set_of([puzzle]), Limits(plan=Plan(("line",)))).cells[0] if lines else None
     decision = decided(puzzle, 1000, known)
-    assert grids_in(decision, puzzle) == sorted(answers(puzzle))
+    assert grids_in(decision, puzzle) == sorted(solutions(puzzle))
     assert decision.exhausted
 
 
@@ -186,7 +186,7 @@ def test_sizes_are_those_that_were_published(shared: Path) -> None:
         assert np.count_nonzero(plain_cnf.plain_formula(clues, place).flat == 0) == int(row["log_clauses"]), path.stem
 
 
-def test_a_clue_that_does_not_fit_has_no_answer() -> None:
+def test_a_clue_that_does_not_fit_has_no_solution() -> None:
     puzzle = Puzzle(((Block(3),),), ((), ()))
     assert [] in as_lists(plain_formula(puzzle).clauses)
     decision = decided(puzzle, 2)
@@ -198,7 +198,7 @@ def test_a_huge_formula_is_refused_before_it_is_built(monkeypatch: pytest.Monkey
     puzzle = Puzzle((block,), ((),) * 19_999 + (block,))
     with pytest.raises(TooLarge, match="plain encoding of at most 268,435,456 literals"):
         plain_formula(puzzle)
-    monkeypatch.setattr("parallel_nono.solver.dimacs.MOST_LITERALS", 1000)
+    monkeypatch.setattr("parallel_nono.solver.dimacs.MAX_LITERALS", 1000)
     with pytest.raises(TooLarge, match="order encoding of at most 1,000 literals"):
         order_formula(puzzle)
 
@@ -220,7 +220,7 @@ def test_the_solver_stops_when_it_is_told() -> None:
 # DIMACS
 
 
-@given(puzzles(most=5, most_colours=4), st.integers(1, 50))
+@given(puzzles(most=5, max_colours=4), st.integers(1, 50))
 def test_a_dimacs_file_holds_the_clauses(puzzle: Puzzle, at_once: int) -> None:
     formula = plain_formula(puzzle)
     with pytest.MonkeyPatch.context() as patch:
@@ -233,7 +233,7 @@ def test_a_dimacs_file_holds_the_clauses(puzzle: Puzzle, at_once: int) -> None:
     assert [[*clause, 0] for clause in as_lists(formula.clauses)] == clauses
 
 
-@given(puzzles_of_grids(most=5, most_colours=4))
+@given(puzzles_of_grids(most=5, max_colours=4))
 def test_the_comments_tell_what_every_variable_means(puzzle: Puzzle) -> None:
     numbers, _ = spelled_out(puzzle)
     formula = plain_formula(puzzle)
@@ -255,8 +255,8 @@ def test_the_comments_tell_what_every_variable_means(puzzle: Puzzle) -> None:
             assert formula.cells[name[1:]] == number
 
 
-@given(puzzles_of_grids(most=5, most_colours=4))
-def test_the_comments_of_the_order_encoding_are_true_of_the_answer(puzzle: Puzzle) -> None:
+@given(puzzles_of_grids(most=5, max_colours=4))
+def test_the_comments_of_the_order_encoding_are_true_of_the_solution(puzzle: Puzzle) -> None:
     formula = order_formula(puzzle)
     text = "\n".join(formula.comments)
     values = values_of(formula, next(models(formula)))
@@ -330,7 +330,7 @@ def test_what_solvers_print_is_understood(text: str) -> None:
         ("INDET", UNKNOWN),
     ],
 )
-def test_verdicts_without_an_answer_are_understood(text: str, verdict: str) -> None:
+def test_verdicts_without_an_solution_are_understood(text: str, verdict: str) -> None:
     assert read_output([text], "test", 21).verdict == verdict
 
 
@@ -354,7 +354,7 @@ def test_what_is_no_output_is_refused_by_line(text: str, message: str) -> None:
     assert str(error.value).startswith(message)
 
 
-@given(puzzles_of_grids(most=4, most_colours=4), st.data())
+@given(puzzles_of_grids(most=4, max_colours=4), st.data())
 def test_an_assignment_in_part_names_a_cell(puzzle: Puzzle, data: st.DataObject) -> None:
     formula = plain_formula(puzzle)
     values = values_of(formula, next(models(formula)))
@@ -400,22 +400,22 @@ def encodings() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("options", encodings(), ids=" ".join)
-def test_answers_of_a_solver_are_read_back_until_there_are_none(folder: Path, options: list[str]) -> None:
+def test_solutions_of_a_solver_are_read_back_until_there_are_none(folder: Path, options: list[str]) -> None:
     known: list[str] = []
     for turn in range(3):
         ended = pnono("cnf", "crossed.non", "--out", "c.cnf", *known, *options)
         assert ended.code == 0
         (folder / f"{turn}.out").write_text(solve_file(folder / "c.cnf"))
-        ended = pnono("cnf", "crossed.non", "--answer", f"{turn}.out", *known, *options)
+        ended = pnono("cnf", "crossed.non", "--solution", f"{turn}.out", *known, *options)
         if turn == 2:
             assert (ended.code, ended.out) == (
                 1,
-                "crossed: no answer but the 2 answers excluded, says the solver\n",
+                "crossed: no solution but the 2 solutions excluded, says the solver\n",
             )
             return
         assert ended.code == 0
         assert ended.out.endswith("right: every line shows its clue\n")
-        again = pnono("cnf", "crossed.non", "--answer", f"{turn}.out", "--exclude", f"{turn}.out", *options)
+        again = pnono("cnf", "crossed.non", "--solution", f"{turn}.out", "--exclude", f"{turn}.out", *options)
         assert (again.code, again.out.splitlines()[-1]) == (1, "crossed: wrong: it is one of those excluded")
         known += ["--exclude", f"{turn}.out"]
 
@@ -450,22 +450,22 @@ def test_the_log_has_the_lines_of_apsnono(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text", "code", "said"),
     [
-        (["--answer", "-"], "s UNKNOWN", 4, "undecided, says the solver"),
-        (["--answer", "-"], "SAT\n1 2 -3 4 -5 -6 7 8 -9 0", 1, "wrong: row 3: expected 3, found 2"),
+        (["--solution", "-"], "s UNKNOWN", 4, "undecided, says the solver"),
+        (["--solution", "-"], "SAT\n1 2 -3 4 -5 -6 7 8 -9 0", 1, "wrong: row 3: expected 3, found 2"),
         (
-            ["--answer", "-"],
+            ["--solution", "-"],
             "v 1 0",
             3,
             "standard input: expected a value for every cell, found none for row 1, column 2",
         ),
-        (["--answer", "-"], "hello", 3, "standard input:1: expected a verdict"),
-        (["--answer", "absent.out"], "", 3, "absent.out: can't be read"),
+        (["--solution", "-"], "hello", 3, "standard input:1: expected a verdict"),
+        (["--solution", "absent.out"], "", 3, "absent.out: can't be read"),
         (["--exclude", "-"], "SAT\n1 2 -3 4 -5 -6 7 8 -9 0", 3, "found a wrong one: row 3: expected 3, found 2"),
-        (["--exclude", "-"], "s UNSATISFIABLE", 3, "expected an answer, found the verdict unsatisfiable"),
+        (["--exclude", "-"], "s UNSATISFIABLE", 3, "expected a solution, found the verdict unsatisfiable"),
         (["--out", "no/such/folder.cnf"], "", 74, "can't be written"),
-        (["--out", "a", "--answer", "b"], "", 2, "expected one of --out, --answer and --log"),
+        (["--out", "a", "--solution", "b"], "", 2, "expected one of --out, --solution and --log"),
         (["--log", "--lines"], "", 2, "expected the plain encoding as it stands"),
-        (["--answer", "-", "--exclude", "-"], "", 2, "expected standard input for one file"),
+        (["--solution", "-", "--exclude", "-"], "", 2, "expected standard input for one file"),
         (["--number", "2"], "", 2, "expected a puzzle number from 1 to 1"),
     ],
 )
@@ -491,6 +491,6 @@ def test_unknown_lengths_are_refused() -> None:
         plain_counts(clues._replace(lengths=lengths), 0)
 
 
-def test_the_answer_of_the_solver_obeys_the_clues_of_a_picture() -> None:
+def test_the_solution_of_the_solver_obeys_the_clues_of_a_picture() -> None:
     puzzle = generate("coloured_blobs", 15, 15, 3)
     assert check(puzzle, grids_in(decided(puzzle, 1), puzzle)[0]) is None

@@ -62,7 +62,7 @@ def test_every_figure_is_the_one_that_plain_python_finds(
     folder = tmp_path_factory.mktemp("runs")
     one = folder_of(folder / "a", [row(**each) for each in a])
     other = folder_of(folder / "b", [row(**each) for each in b])
-    found, pairs = compare(one, other, least_s=1.0), pairs_by_hand(a, b)
+    found, pairs = compare(one, other, min_s=1.0), pairs_by_hand(a, b)
     assert (found.n, found.only_a, found.only_b) == (len(pairs), len(a) - len(pairs), len(b) - len(pairs))
     changed = [(x["outcome"], y["outcome"]) for x, y in pairs if x["outcome"] != y["outcome"]]
     assert sorted((c["outcome_a"], c["outcome_b"]) for c in found.changes) == sorted(changed)
@@ -84,7 +84,7 @@ def test_every_figure_is_the_one_that_plain_python_finds(
         assert found.times["median"] == pytest.approx(statistics.median(ratios), rel=1e-5)
         assert found.times["geometric_mean"] == pytest.approx(statistics.geometric_mean(ratios), rel=1e-5)
         assert found.times["n_faster"] == sum(ratio < 0.9999 for ratio in ratios)
-    long = [y["solve_s"] / x["solve_s"] for x, y in timed if max(x["solve_s"], y["solve_s"]) >= found.least_s]
+    long = [y["solve_s"] / x["solve_s"] for x, y in timed if max(x["solve_s"], y["solve_s"]) >= found.min_s]
     assert [each["ratio"] for each in found.worst] == pytest.approx(sorted(long, reverse=True)[:SHOWN], rel=1e-5)
     assert [each["ratio"] for each in found.best] == pytest.approx(sorted(long)[:SHOWN], rel=1e-5)
     json.dumps(found.as_dict(), allow_nan=False)
@@ -199,7 +199,7 @@ def test_a_run_beside_published_times(tmp_path: Path, capsys: pytest.CaptureFixt
         assert solver["n"] == len(theirs)
         seconds = [math.inf if each["relation"] == ">" else float(each["seconds"]) for each in theirs]
         ours = [by_name[each["puzzle"]]["ours_s"] for each in theirs]
-        if len(theirs) >= module.LEAST_COMMON and len(set(seconds)) > 1:
+        if len(theirs) >= module.MIN_COMMON and len(set(seconds)) > 1:
             assert solver["with_time"] == pytest.approx(rank_correlation(seconds, ours)), solver
         timed = [
             float(each["seconds"]) / by_name[each["puzzle"]]["ours_s"]

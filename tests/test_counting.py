@@ -1,4 +1,5 @@
-"""Counting answers: the number never depends on the cap, the crowd, the workers or the engine; nor does the verdict."""
+"""Counting solutions: the number never depends on the cap, the crowd, the workers or the engine; nor does the
+verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import puzzles
 
-from parallel_nono.attempt import MOST_COUNTED, Limits, Outcome, Plan
+from parallel_nono.attempt import MAX_COUNTED, Limits, Outcome, Plan
 from parallel_nono.checker import check
 from parallel_nono.engine import engine, work
 from parallel_nono.engine.feed import Feed
@@ -34,12 +35,12 @@ ONE = (Block(1),)
 
 
 def permutations(n: int, name: str = "") -> Puzzle:
-    """One cell in every row and every column: n! answers."""
+    """One cell in every row and every column: n! solutions."""
     return Puzzle((ONE,) * n, (ONE,) * n, name=name or f"permutations {n}")
 
 
 def pairs(n: int) -> Puzzle:
-    """n squares of two by two along the diagonal, each with two answers, between full lines: 2**n answers."""
+    """n squares of two by two along the diagonal, each with two solutions, between full lines: 2**n solutions."""
     size = 3 * n - 1
     grid = [
         [int(r % 3 == 2 or c % 3 == 2 or (r // 3 == c // 3 and r % 3 == c % 3)) for c in range(size)]
@@ -59,7 +60,7 @@ def rows_of(set_: pa.RecordBatch, limits: Limits, workers: int, per_chunk: int) 
 CROWD = [*(permutations(n) for n in range(2, 9)), *(pairs(n) for n in range(1, 6))]
 
 
-@pytest.mark.parametrize("asked", [{"count": 10_000}, {"answers": 10_000}, {"count": 10**30}], ids=str)
+@pytest.mark.parametrize("asked", [{"count": 10_000}, {"solutions": 10_000}, {"count": 10**30}], ids=str)
 @pytest.mark.parametrize(("workers", "per_chunk"), [(1, 100), (2, 100), (2, 1), (2, 3)])
 def test_a_count_is_the_same_alone_and_in_a_crowd(
     asked: dict[str, int], workers: int, per_chunk: int, monkeypatch: pytest.MonkeyPatch
@@ -81,7 +82,7 @@ def test_a_count_is_the_same_alone_and_in_a_crowd(
     assert per_chunk == 1 or max(handed_on) > 0  # else nothing was put to the test
     for puzzle, result in zip(named, alone, strict=True):
         row = rows[puzzle.name]
-        for column in ("n_answers", "exhausted"):
+        for column in ("n_solutions", "exhausted"):
             assert row[column] == getattr(result, column)[0], (puzzle.name, column)
         assert row["outcome"] == Outcome.MULTIPLE
         assert row["witness"] == ""
@@ -89,27 +90,27 @@ def test_a_count_is_the_same_alone_and_in_a_crowd(
 
 @given(puzzles(most=4), st.integers(0, 40) | st.integers(2**62, 2**70))
 @settings(max_examples=60)
-def test_a_cap_cuts_the_number_of_answers_and_changes_nothing_else(puzzle: Puzzle, cap: int) -> None:
-    number = oracles.n_answers(puzzle)
+def test_a_cap_cuts_the_number_of_solutions_and_changes_nothing_else(puzzle: Puzzle, cap: int) -> None:
+    number = oracles.n_solutions(puzzle)
     for plan in (Plan(), SAT_ALONE, Plan(visits=1)):
         result = solve_one(puzzle, Limits(count=cap, plan=plan))
         wanted = max(2, cap)
-        assert result.n_answers == min(number, wanted)
+        assert result.n_solutions == min(number, wanted)
         assert result.exhausted == (number < wanted)
         assert result.outcome == ("contradiction", "unique", "multiple")[min(number, 2)]
 
 
 @pytest.mark.parametrize("cap", [2**31, 2**63 - 2, 2**63 - 1, 2**63, 2**64, 10**40])
 def test_caps_up_to_and_beyond_what_a_column_holds(cap: int) -> None:
-    assert Limits(count=cap).wanted == min(cap, MOST_COUNTED)
+    assert Limits(count=cap).wanted == min(cap, MAX_COUNTED)
     for plan in (Plan(), SAT_ALONE):
         result = solve_one(permutations(5), Limits(count=cap, plan=plan))
-        assert (result.n_answers, result.exhausted) == (120, True)
+        assert (result.n_solutions, result.exhausted) == (120, True)
 
 
-def test_more_answers_than_a_column_holds_are_that_many_at_least() -> None:
+def test_more_solutions_than_a_column_holds_are_that_many_at_least() -> None:
     result = solve_set(set_of([pairs(64)]), Limits(count=10**40, plan=SAT_ALONE))  # 2**64
-    assert (int(result.n_answers[0]), bool(result.exhausted[0])) == (MOST_COUNTED, False)
+    assert (int(result.n_solutions[0]), bool(result.exhausted[0])) == (MAX_COUNTED, False)
 
 
 def test_a_higher_cap_never_takes_another_way_to_the_verdict() -> None:
@@ -135,29 +136,29 @@ PROVE = sat.prove
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_a_count_that_runs_out_of_time_keeps_the_verdict_and_two_answers(
+def test_a_count_that_runs_out_of_time_keeps_the_verdict_and_two_solutions(
     n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     puzzle = pairs(4)
     monkeypatch.setattr(sat, "prove", late_after(n))
-    result = solve_one(puzzle, Limits(answers=10, count=10**9, plan=SAT_ALONE))
+    result = solve_one(puzzle, Limits(solutions=10, count=10**9, plan=SAT_ALONE))
     assert result.outcome == Outcome.MULTIPLE
-    assert (result.n_answers, result.exhausted) == (max(2, 2 ** (n - 1)), False)
+    assert (result.n_solutions, result.exhausted) == (max(2, 2 ** (n - 1)), False)
     assert "time ran out" in result.witness
-    assert len(set(result.answers)) == len(result.answers) == min(result.n_answers, 10)
-    assert all(check(puzzle, answer) is None for answer in result.answers)
+    assert len(set(result.solutions)) == len(result.solutions) == min(result.n_solutions, 10)
+    assert all(check(puzzle, solution) is None for solution in result.solutions)
 
 
-def test_without_time_for_two_answers_there_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_time_for_two_solutions_there_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sat, "prove", late_after(0))
     assert solve_one(pairs(3), Limits(count=100, plan=SAT_ALONE)).outcome == Outcome.TIMEOUT
 
 
-def test_keeping_many_answers_changes_no_figure() -> None:
+def test_keeping_many_solutions_changes_no_figure() -> None:
     puzzle = permutations(6)
-    counted, kept = (solve_set(set_of([puzzle]), Limits(**asked)) for asked in ({"count": 500}, {"answers": 500}))
-    assert len(kept.answers[0]) == 500
-    for column in ("outcome", "stage", "n_answers", "exhausted", "n_lines", "n_probes", "n_branches", "n_conflicts"):
+    counted, kept = (solve_set(set_of([puzzle]), Limits(**asked)) for asked in ({"count": 500}, {"solutions": 500}))
+    assert len(kept.solutions[0]) == 500
+    for column in ("outcome", "stage", "n_solutions", "exhausted", "n_lines", "n_probes", "n_branches", "n_conflicts"):
         assert getattr(counted, column) == getattr(kept, column), column
 
 
@@ -167,11 +168,11 @@ def test_a_count_that_is_cut_by_the_clock_says_so(tmp_path: Path) -> None:
     pnono("run", "in.json", "--out", "out", "--count", 10**9, "--seconds", 1, "--plan", "search", cwd=tmp_path)
     many, few = sorted(pq.read_table(tmp_path / "out/rows").to_pylist(), key=lambda row: -row["height"])
     assert (many["outcome"], many["exhausted"]) == ("multiple", False)
-    assert many["n_answers"] > 2
-    assert many["witness"] == "the time ran out while answers were counted"
-    assert (few["n_answers"], few["exhausted"], few["witness"]) == (6, True, "")
+    assert many["n_solutions"] > 2
+    assert many["witness"] == "the time ran out while solutions were counted"
+    assert (few["n_solutions"], few["exhausted"], few["witness"]) == (6, True, "")
     shown = pnono("solve", "in.json", "--number", 1, "--count", 10**9, "--seconds", 1, cwd=tmp_path, code=1).stdout
-    assert "answers (the time ran out while answers were counted)" in shown
+    assert "solutions (the time ran out while solutions were counted)" in shown
 
 
 @pytest.mark.ray
@@ -185,7 +186,7 @@ def test_counts_are_those_of_threads_in_the_workers_of_ray_too(tmp_path: Path) -
         words = ("--count", 10**6, "--engine", engine_name, "--workers", 2, "--out", engine_name)
         pnono("run", "in.json", *words, cwd=tmp_path)
         rows = pq.read_table(tmp_path / engine_name / "rows").to_pylist()
-        found.append({row["index"]: (row["n_answers"], row["exhausted"], row["outcome"]) for row in rows})
+        found.append({row["index"]: (row["n_solutions"], row["exhausted"], row["outcome"]) for row in rows})
     assert found[0] == found[1]
     assert found[0][1] == found[0][len(crowd)] == (362_880, True, "multiple")
 

@@ -158,7 +158,7 @@ def test_no_command_prints_what_is_not_text(
 PRINTING = ("print", "echo", "secho", "Console", "writelines")
 STREAMS = ("sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
 BESIDE = {
-    "solve/cadical.py": "speaks with us through a pipe",
+    "solver/cadical.py": "speaks with us through a pipe",
     "engine/probe.py": "a process of its own that answers us through a pipe",
     "engine/environment.py": "stands in for the standard output while Ray is up",
 }

@@ -23,7 +23,7 @@ from parallel_nono.attempt import Limits, schema
 from parallel_nono.engine import ENGINES, engine
 from parallel_nono.engine.feed import Feed, Piece
 from parallel_nono.engine.local import Crew
-from parallel_nono.engine.work import Chunk, Place, RejectedAnswer, Work, attempt, new_page
+from parallel_nono.engine.work import Chunk, Place, RejectedSolution, Work, attempt, new_page
 from parallel_nono.kinds import KINDS, bare, kind, null
 
 HERE = Place("local", "here", "0")
@@ -78,8 +78,8 @@ def test_a_fault_of_a_parser_costs_one_text() -> None:
     assert {row["source"]: row["outcome"] for row in rows} == {"fine": "unique", "bad": "crashed", "good": "unique"}
 
 
-def test_a_rejected_answer_stops_the_run_and_hands_over_the_puzzle() -> None:
-    with pytest.raises(RejectedAnswer, match="wrong on purpose") as caught:
+def test_a_rejected_solution_stops_the_run_and_hands_over_the_puzzle() -> None:
+    with pytest.raises(RejectedSolution, match="wrong on purpose") as caught:
         rows_of([words("1 2 wrong 3")])
     assert caught.value.puzzle.column("name").to_pylist() == ["wrong"]
 
@@ -115,10 +115,10 @@ def test_a_page_that_says_stop_ends_the_attempt_and_loses_nothing() -> None:
     assert sum(rows.num_rows for rows in done.rows) + done.rest.num_rows == 3
 
 
-def test_answers_are_left_out_when_nobody_wants_them() -> None:
-    work = Work(null.KIND, Limits(), store_answers=False)
+def test_solutions_are_left_out_when_nobody_wants_them() -> None:
+    work = Work(null.KIND, Limits(), store_solutions=False)
     done = attempt(work, Chunk([("s", b"5\n6")]), new_page(), HERE)
-    assert done.rows[0].column("answer").to_pylist() == ["", ""]
+    assert done.rows[0].column("solution").to_pylist() == ["", ""]
 
 
 # Kinds.
@@ -139,14 +139,14 @@ def test_the_null_kind_doubles_numbers_and_its_checker_agrees(numbers: list[int]
     text = "\n".join(map(str, numbers)).encode()
     done = attempt(Work(null.KIND), Chunk([("s", text)]), new_page(), HERE)
     rows = [row for batch in done.rows for row in batch.to_pylist()]
-    assert [(int(row["name"]), int(row["answer"])) for row in rows] == [(n, 2 * n) for n in numbers]
+    assert [(int(row["name"]), int(row["solution"])) for row in rows] == [(n, 2 * n) for n in numbers]
 
 
-def test_the_null_kind_rejects_a_wrong_answer() -> None:
+def test_the_null_kind_rejects_a_wrong_solution() -> None:
     chunk = null.read([("s", b"4\n5")])
     solved = null.solve(chunk, Limits(), new_page())
-    solved.answers[1] += 1
-    assert null.check(chunk, solved.answers) == [(1, "expected 10, found 11")]
+    solved.solutions[1] += 1
+    assert null.check(chunk, solved.solutions) == [(1, "expected 10, found 11")]
 
 
 # Feed.
@@ -291,7 +291,7 @@ with Signals(crew):
     process.stdout.close()
 
 
-# Nonograms through the work: every answer is checked.
+# Nonograms through the work: every solution is checked.
 
 
 def checked(change: Any) -> list[tuple[int, str]]:
@@ -304,34 +304,34 @@ def checked(change: Any) -> list[tuple[int, str]]:
     puzzles = [Puzzle((one, none), (one, none)), Puzzle((one, one), (one, one)), Puzzle((one,), (none,))]
     chunk = set_of(puzzles, "s")
     solved = nonogram.solve(chunk, Limits(), new_page()[:1])
-    assert nonogram.check(chunk, solved.answers) == []
-    change(solved.answers)
-    return nonogram.check(chunk, solved.answers)
+    assert nonogram.check(chunk, solved.solutions) == []
+    change(solved.solutions)
+    return nonogram.check(chunk, solved.solutions)
 
 
-def test_a_wrong_answer_is_rejected_with_its_line() -> None:
+def test_a_wrong_solution_is_rejected_with_its_line() -> None:
     def change(results: Any) -> None:
         results.cells[0, 1] = 1
 
-    assert checked(change) == [(0, "answer 1 breaks the clue of row 1")]
+    assert checked(change) == [(0, "solution 1 breaks the clue of row 1")]
 
 
-def test_a_wrong_second_answer_is_rejected() -> None:
+def test_a_wrong_second_solution_is_rejected() -> None:
     def change(results: Any) -> None:
         results.cells[1, 4:8] = 1
 
-    assert checked(change) == [(1, "answer 2 breaks the clue of row 1")]
+    assert checked(change) == [(1, "solution 2 breaks the clue of row 1")]
 
 
-def test_two_answers_that_are_the_same_are_rejected() -> None:
+def test_two_solutions_that_are_the_same_are_rejected() -> None:
     def change(results: Any) -> None:
         results.cells[1, 4:8] = results.cells[0, 4:8]
 
-    assert checked(change) == [(1, "the two answers are the same")]
+    assert checked(change) == [(1, "the two solutions are the same")]
 
 
-def test_an_outcome_that_promises_answers_must_have_them() -> None:
+def test_an_outcome_that_promises_solutions_must_have_them() -> None:
     def change(results: Any) -> None:
-        results.n_answers[:] = 0
+        results.n_solutions[:] = 0
 
-    assert checked(change) == [(0, "1 answers promised, 0 given"), (1, "2 answers promised, 0 given")]
+    assert checked(change) == [(0, "1 solutions promised, 0 given"), (1, "2 solutions promised, 0 given")]

@@ -88,21 +88,21 @@ OUTCOMES = {
     "one": ("solved", ""),
     "two": ("multiple", ""),
     "twice": ("solved", ""),
-    "wrong": ("wrong", "answer rejected: row 1: expected 1, found 2"),
-    "long": ("wrong", "answer rejected: row 1: expected 2 cells, found 3"),
-    "short": ("crashed", "actor: expected 2 rows for each answer, found 1 in all"),
+    "wrong": ("wrong", "solution rejected: row 1: expected 1, found 2"),
+    "long": ("wrong", "solution rejected: row 1: expected 2 cells, found 3"),
+    "short": ("crashed", "actor: expected 2 rows for each solution, found 1 in all"),
     "open": ("stalled", ""),
     "cell": ("crashed", "actor: expected cells in `#x`, found 'x'"),
     "none": ("contradiction", ""),
     "gives up": ("stalled", ""),
     "says unique": ("unique", ""),
-    "says unique, two": ("wrong", "says that there is one answer, and shows two that are right"),
-    "says none, one": ("wrong", "says that there is no answer, and shows one that is right"),
+    "says unique, two": ("wrong", "says that there is one solution, and shows two that are right"),
+    "says none, one": ("wrong", "says that there is no solution, and shows one that is right"),
     "says several": ("solved", ""),
-    "says one": ("wrong", "says `unique`, and shows no answer"),
+    "says one": ("wrong", "says `unique`, and shows no solution"),
     "token": ("solved", ""),
     "code 7": ("timeout", ""),
-    "nothing": ("crashed", "actor showed neither an answer nor a verdict: what now?"),
+    "nothing": ("crashed", "actor showed neither a solution nor a verdict: what now?"),
     "raise": ("crashed", "actor ended with exit code 1: no idea about this one"),
     "signal": ("crashed", "actor ended with signal 9"),
     "eat": ("stalled", ""),
@@ -133,7 +133,7 @@ def actor(tmp_path: Path) -> Path:
 
 
 def stage(folder: Path, names: list[str]) -> Path:
-    """A file of puzzles with these names, each 2 x 2 with two answers."""
+    """A file of puzzles with these names, each 2 x 2 with two solutions."""
     folder.mkdir(exist_ok=True)
     texts = [f'title "{name}"\nwidth 2\nheight 2\nrows\n1\n1\ncolumns\n1\n1\n' for name in names]
     (folder / "stage.non").write_text("====\n".join(texts))
@@ -164,9 +164,9 @@ def test_whatever_a_program_does_is_a_row_and_its_chunk_mates_are_solved(actor: 
     assert {(row["solver"], row["engine"]) for row in rows} == {("actor", "local")}
     assert "external" in done.stdout
     by_name = {row["name"]: row for row in rows}
-    assert by_name["two"]["answer"] == "#./.#"
-    assert by_name["two"]["second_answer"] == ".#/#."
-    assert by_name["says several"]["warnings"] == "says that there are several answers, and shows one"
+    assert by_name["two"]["solution"] == "#./.#"
+    assert by_name["two"]["second_solution"] == ".#/#."
+    assert by_name["says several"]["warnings"] == "says that there are several solutions, and shows one"
     assert by_name["eat"]["witness"] == "actor took more than 100 MiB"
     assert by_name["eat"]["peak_mib"] > 100
     for name in ("sleep", "children"):
@@ -175,10 +175,10 @@ def test_whatever_a_program_does_is_a_row_and_its_chunk_mates_are_solved(actor: 
     assert not left_behind()
     for row in rows:
         if row["outcome"] in ("unique", "solved", "multiple"):
-            assert row["answer"] in ("#./.#", ".#/#.")
-            assert row["n_answers"] == 1 + (row["outcome"] == "multiple")
+            assert row["solution"] in ("#./.#", ".#/#.")
+            assert row["n_solutions"] == 1 + (row["outcome"] == "multiple")
         elif row["outcome"] not in ("wrong",):
-            assert (row["answer"], row["n_answers"]) == ("", 0)
+            assert (row["solution"], row["n_solutions"]) == ("", 0)
     assert json.loads((tmp_path / "out/run.json").read_text())["solver"]["name"] == "actor"
 
 
@@ -357,7 +357,7 @@ def test_what_a_program_cannot_do_is_not_put_to_it(tmp_path: Path) -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(puzzles(most=3), st.data())
-def test_no_answer_counts_unless_it_obeys_the_clues(puzzle: Puzzle, data: st.DataObject) -> None:
+def test_no_solution_counts_unless_it_obeys_the_clues(puzzle: Puzzle, data: st.DataObject) -> None:
     right = grids_by_trying_all(puzzle)
     cells = st.integers(-1, puzzle.n_colours - 1)
     row = st.tuples(*[cells] * puzzle.width)
@@ -366,15 +366,15 @@ def test_no_answer_counts_unless_it_obeys_the_clues(puzzle: Puzzle, data: st.Dat
     claim = data.draw(st.sampled_from(("", *CLAIMS)))
     finding = judged(puzzle, Said(claim, shown))
     complete = {grid for grid in shown if all(-1 not in line for line in grid)}
-    assert all(check(puzzle, answer) is None for answer in finding.answers)
+    assert all(check(puzzle, solution) is None for solution in finding.solutions)
     if complete - set(right):
         assert finding.outcome == Outcome.WRONG
-        assert finding.error.startswith("answer rejected: ")
+        assert finding.error.startswith("solution rejected: ")
     if finding.outcome in (Outcome.UNIQUE, Outcome.SOLVED):
-        assert complete == set(finding.answers)
+        assert complete == set(finding.solutions)
         assert len(complete) == 1
     if finding.outcome == Outcome.MULTIPLE:
-        assert len(set(finding.answers)) == 2
+        assert len(set(finding.solutions)) == 2
         assert len(right) > 1
     if finding.outcome == Outcome.CONTRADICTION:
         assert claim == "contradiction"
@@ -445,7 +445,7 @@ def test_picross_solver_agrees_with_us(tmp_path: Path) -> None:
             continue
         assert row["outcome"] == "solved", row["error"]
         puzzle = by_name[Path(row["source"]).name, row["index"]]
-        grid = [[".#".index(cell) for cell in line] for line in row["answer"].split("/")]
+        grid = [[".#".index(cell) for cell in line] for line in row["solution"].split("/")]
         assert check(puzzle, grid) is None
         if our_row["outcome"] == "unique":
-            assert row["answer"] == our_row["answer"]
+            assert row["solution"] == our_row["solution"]

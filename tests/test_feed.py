@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from parallel_nono.attempt import Limits
 from parallel_nono.engine import auto, engine
-from parallel_nono.engine.feed import MOST_WEIGHT, Feed, chunk_of, weight_of, weights_of
+from parallel_nono.engine.feed import MAX_WEIGHT, Feed, chunk_of, weight_of, weights_of
 from parallel_nono.engine.inputs import Inputs
 from parallel_nono.engine.local import Crew
 from parallel_nono.engine.work import Chunk, Done, Place, Work, attempt, loaded, new_page
@@ -53,7 +53,7 @@ def test_every_puzzle_is_dealt_out_once_and_the_account_is_even(sides: list[int]
         seen.update(names(chunk))
         if chunk.batch is not None:
             assert chunk.weight == weight_of(chunk.batch) == int(weights_of(chunk.batch).sum())
-            assert chunk.weight <= MOST_WEIGHT or chunk.batch.num_rows == 1
+            assert chunk.weight <= MAX_WEIGHT or chunk.batch.num_rows == 1
         feed.finish(chunk, done_with(chunk))
     assert seen == Counter({str(n): 1 for n in range(len(sides))})
     assert feed.finished

@@ -282,11 +282,11 @@ def test_redirects_stay_within_the_site(server: Server, tmp_path: Path) -> None:
 
 
 def test_an_answer_without_end_is_cut(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "MOST_BYTES", 1 << 16)
+    monkeypatch.setattr(fetching, "MAX_BYTES", 1 << 16)
     server.answer = lambda path, form, turn: Answer(b"x" * (1 << 18))
     with pytest.raises(Unreachable, match="expected an answer of at most"):
         get(server, tmp_path, [1])
-    monkeypatch.setattr(fetching, "MOST_ANSWER_S", -1.0)
+    monkeypatch.setattr(fetching, "MAX_ANSWER_S", -1.0)
     server.answer = lambda path, form, turn: Answer()
     with pytest.raises(Unreachable, match="expected an answer within"):
         get(server, tmp_path, [1])

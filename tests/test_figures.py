@@ -467,8 +467,8 @@ def page_of(path: Path, rows: Rows, sessions: list[dict[str, Any]], expected: Ce
     n, of = re.search(r"([\d,]+) of ([\d,]+) are decided in the end", text).groups()  # type: ignore[union-attr]
     assert (meant(n), meant(of)) == (len(decided), len(tried))
     on, share = re.search(r"Most went on (\w+): ([\d.]+ %)", text).groups()  # type: ignore[union-attr]
-    most_spent = max(expected["spent"], key=lambda row: row[1])
-    same([on, share], [most_spent[0], most_spent[2]], **SHOWN)
+    max_spent = max(expected["spent"], key=lambda row: row[1])
+    same([on, share], [max_spent[0], max_spent[2]], **SHOWN)
     wall = sum(said["seconds"] for said in sessions)
     n, took, rate = re.search(r"([\d,]+) puzzles in (.*?), ([\d,]+) a second", text).groups()  # type: ignore[union-attr]
     same([n, took, rate], [len(rows), wall, len(rows) / wall], rel=0.01, absolute=0.6)
@@ -561,7 +561,7 @@ def test_verdicts_and_counts_are_the_same_whoever_works(run_of: Callable[[str], 
     """Alone or side by side, repeated or not: what a row says of a puzzle, and not of the time."""
     said = [
         {
-            (row["source"], row["index"]): [row[name] for name in ("outcome", "stage", "n_answers", "n_branches")]
+            (row["source"], row["index"]): [row[name] for name in ("outcome", "stage", "n_solutions", "n_branches")]
             for row in rows_of(run_of(way))
         }
         for way in ("ordinary", "again", "repeated")
@@ -590,12 +590,18 @@ def spearman(x: list[float], y: list[float]) -> float:
     return statistics.correlation(mid_ranks(x), mid_ranks(y))
 
 
+UNDECIDED = ("timeout", "stalled", "crashed", "invalid")
+
+
 def test_a_run_beside_published_times(tmp_path: Path) -> None:
     folder = SHARED / "data" / "wolter_survey"
     if not folder.is_dir():
         pytest.skip("needs the folder ../shared beside the checkout (the survey's puzzles are not ours to ship)")
     pnono("run", folder, "--out", "run", "--quiet", "--seconds", 1, cwd=tmp_path)
-    rows = {row["digest"]: row for row in rows_of(tmp_path / "run") if row["digest"]}
+    rows: dict[str, dict[str, Any]] = {}
+    for row in sorted(rows_of(tmp_path / "run"), key=lambda row: (row["outcome"] in UNDECIDED, row["solve_s"])):
+        if row["digest"]:
+            rows.setdefault(row["digest"], row)  # of several rows of a puzzle the quickest that decided it
     numbers = {
         f"webpbn {int(found[1])}": row
         for row in rows.values()
@@ -610,7 +616,6 @@ def test_a_run_beside_published_times(tmp_path: Path) -> None:
     ]
     found = json.loads(pnono("compare", "run", "--published", "--format", "json", cwd=tmp_path).stdout)
     assert {p["puzzle"] for p in found["puzzles"]} == {each["puzzle"] for each, _ in beside}
-    undecided = ("timeout", "stalled", "crashed", "invalid")
     for puzzle in found["puzzles"]:
         of_it = [(each, row) for each, row in beside if each["puzzle"] == puzzle["puzzle"]]
         assert puzzle["ours_s"] == pytest.approx(of_it[0][1]["solve_s"], rel=1e-5)
@@ -625,17 +630,17 @@ def test_a_run_beside_published_times(tmp_path: Path) -> None:
         exact = [
             float(e["seconds"]) / max(row["solve_s"], 1e-9)
             for e, row in of_it
-            if e["relation"] == "=" and row["outcome"] not in undecided
+            if e["relation"] == "=" and row["outcome"] not in UNDECIDED
         ]
         assert (solver["ratio"] is None) == (not exact)
         if exact:
             assert solver["ratio"] == pytest.approx(statistics.geometric_mean(exact), rel=1e-4)
             assert solver["ratio"] < 1e8
         assert solver["n_quicker"] == sum(
-            float(e["seconds"]) > r["solve_s"] and e["relation"] != "<" and r["outcome"] not in undecided
+            float(e["seconds"]) > r["solve_s"] and e["relation"] != "<" and r["outcome"] not in UNDECIDED
             for e, r in of_it
         )
         if solver["with_time"] is not None:
             theirs = [1e12 if e["relation"] == ">" else float(e["seconds"]) for e, _ in of_it]
-            ours = [1e12 if r["outcome"] in undecided else r["solve_s"] for _, r in of_it]
+            ours = [1e12 if r["outcome"] in UNDECIDED else r["solve_s"] for _, r in of_it]
             assert solver["with_time"] == pytest.approx(spearman(theirs, ours), abs=1e-6)

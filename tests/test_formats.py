@@ -325,7 +325,7 @@ PACKERS = [form.name for form in FORMATS if form.pack]
 
 
 @pytest.mark.parametrize("name", PACKERS)
-@given(found=st.lists(puzzles_of_grids(most=6, most_colours=2), min_size=1, max_size=4), seed=st.integers(0, 99))
+@given(found=st.lists(puzzles_of_grids(most=6, max_colours=2), min_size=1, max_size=4), seed=st.integers(0, 99))
 @settings(max_examples=60)
 def test_pack_gives_what_parse_gives(name: str, found: list[Puzzle], seed: int) -> None:
     form = format_named(name)
@@ -879,7 +879,7 @@ def test_goals_of_real_files_obey_their_clues(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nin", "taai", "sgt"])
-@given(puzzle=puzzles_of_clues(most=6, most_colours=2, fits=False))
+@given(puzzle=puzzles_of_clues(most=6, max_colours=2, fits=False))
 @settings(max_examples=60)
 def test_contradictory_puzzles_are_packed_as_they_are_parsed(name: str, puzzle: Puzzle) -> None:
     form = format_named(name)

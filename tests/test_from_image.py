@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import is_line_solvable, n_answers
+from oracles import is_line_solvable, n_solutions
 from PIL import Image, ImageDraw, ImageFilter
 from strategies import grids, puzzles_of_grids
 from test_cli import pnono
@@ -233,7 +233,7 @@ def test_sets_made_of_grids_are_those_of_their_puzzles(grid: tuple[tuple[int, ..
 
 def is_good(cells: np.ndarray, n_colours: int, aim: str) -> bool:
     puzzle = Puzzle.of_grid(cells.tolist(), PALETTE[:n_colours])
-    return is_line_solvable(puzzle) if aim == "lines" else n_answers(puzzle) == 1
+    return is_line_solvable(puzzle) if aim == "lines" else n_solutions(puzzle) == 1
 
 
 def fewest(cells: np.ndarray, n_colours: int, aim: str) -> int:
@@ -300,7 +300,7 @@ def test_of_equally_many_changes_the_cheapest_are_taken() -> None:
 def test_what_is_too_much_to_try_is_approached_greedily(aim: str) -> None:
     noise = (np.random.default_rng(6).random((12, 12)) < 0.5).astype(int)
     exact = repair(noise, 2, aim)  # type: ignore[arg-type]
-    greedy = repair(noise, 2, aim, most_tries=150)  # type: ignore[arg-type]
+    greedy = repair(noise, 2, aim, max_tries=150)  # type: ignore[arg-type]
     assert exact.is_minimal
     assert greedy.changes is not None
     assert exact.changes is not None
@@ -322,7 +322,7 @@ def test_a_picture_that_is_open_almost_everywhere_is_repaired_greedily() -> None
 
 def test_nothing_is_promised_when_few_tries_are_allowed() -> None:
     noise = (np.random.default_rng(6).random((12, 12)) < 0.5).astype(int)
-    found = repair(noise, 2, "unique", most_tries=1)
+    found = repair(noise, 2, "unique", max_tries=1)
     assert found.changes is None
     assert found.least == 1
 
@@ -342,8 +342,8 @@ def folder(tmp_path: Path) -> Path:
 def test_an_ambiguous_picture_gets_a_proposal_which_holds(folder: Path) -> None:
     ended = pnono("from-image", folder / "crossed.png", "--picture", folder / "puzzle.png")
     assert ended.code == Code.NO
-    assert "Ambiguous: another answer differs in 4 cells, which are marked." in ended.out
-    assert "Proposal: change 1 cell, then there is one answer only; fewer do not help." in ended.out
+    assert "Ambiguous: another solution differs in 4 cells, which are marked." in ended.out
+    assert "Proposal: change 1 cell, then there is one solution only; fewer do not help." in ended.out
     assert (shades_of((folder / "puzzle.png").read_bytes()) == 0xFF00FF).any(), "the change is marked"
     for aim, stages in (("unique", ("line", "probe", "search")), ("lines", ("line",))):
         out = folder / f"{aim}.non"
@@ -351,7 +351,7 @@ def test_an_ambiguous_picture_gets_a_proposal_which_holds(folder: Path) -> None:
         (puzzle,) = read(out)
         result = solve(puzzle)
         assert (result.outcome, result.stage in stages) == ("unique", True)
-        assert result.answers[0] == puzzle.goal
+        assert result.solutions[0] == puzzle.goal
 
 
 def test_without_an_aim_nothing_is_proposed_and_the_picture_stays(folder: Path) -> None:

@@ -121,9 +121,9 @@ def test_domino_is_the_published_family(shared: Path, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [3, 4])
-def test_domino_has_one_answer_that_lines_do_not_find(n: int) -> None:
+def test_domino_has_one_solution_that_lines_do_not_find(n: int) -> None:
     puzzle = generate("domino", 2 * n + 1, 2 * n + 1)
-    assert oracles.n_answers(puzzle) == 1
+    assert oracles.n_solutions(puzzle) == 1
     assert not oracles.is_line_solvable(puzzle)
 
 
@@ -145,7 +145,7 @@ def test_lines_of_many_pictures_are_their_runs(count: int, height: int, width: i
     cells = np.random.default_rng(seed).integers(0, 2 + seed % 3, (count, height, width), np.uint8)
     with pytest.MonkeyPatch.context() as patch:
         if seed % 2:
-            patch.setattr(many, "_MOST_CELLS", seed % 100)  # a few lines at a time, as in huge pictures
+            patch.setattr(many, "_MAX_CELLS", seed % 100)  # a few lines at a time, as in huge pictures
         counts, lengths, colours = lines_of(cells)
     clues = [runs(line) for picture in cells.tolist() for line in (*picture, *zip(*picture, strict=True))]
     assert counts.tolist() == [len(clue) for clue in clues]
@@ -201,7 +201,7 @@ def test_mazes_are_connected_and_have_no_loops(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "height", "width", "answers"),
+    ("kind", "height", "width", "solutions"),
     [
         *[("permutation", n, n, factorial(n)) for n in (1, 2, 3, 4, 5)],
         *[("checkerboard", n, n, 1 if n % 2 else 2) for n in (2, 3, 4, 5, 6)],
@@ -216,11 +216,11 @@ def test_mazes_are_connected_and_have_no_loops(seed: int) -> None:
         ("gaps", 6, 6, 1),
     ],
 )
-def test_degenerate_puzzles_have_the_answers_that_brute_force_counts(
-    kind: str, height: int, width: int, answers: int
+def test_degenerate_puzzles_have_the_solutions_that_brute_force_counts(
+    kind: str, height: int, width: int, solutions: int
 ) -> None:
     options = {"inks": 12} if kind == "rainbow" else {}
-    assert oracles.n_answers(generate(kind, height, width, **options)) == answers
+    assert oracles.n_solutions(generate(kind, height, width, **options)) == solutions
 
 
 def test_an_impasse_is_not_seen_by_lines_but_a_contradiction_is() -> None:

@@ -83,7 +83,7 @@ def test_generate_and_unpack_take_the_short_way(tmp_path: Path, monkeypatch: pyt
     command = ("generate", "blobs", "--height", 30, "--width", 70, "--count", 2, "--set", "density=70")
     assert pnono(*command, tmp_path / "small.non").code == 0
     assert pnono(*command, tmp_path / "small.parquet").err.strip() in ("", f"2 puzzles in {tmp_path}/small.parquet")
-    monkeypatch.setattr(sys.modules["parallel_nono.cli.generate"], "MOST_DRAWN", 1000)  # `cli.generate` is the command
+    monkeypatch.setattr(sys.modules["parallel_nono.cli.generate"], "MAX_DRAWN", 1000)  # `cli.generate` is the command
     for name in ("huge.non", "huge.parquet"):
         assert pnono(*command, tmp_path / name).code == 0
     assert pnono("unpack", tmp_path / "huge.parquet", tmp_path / "again.non").code == 0
@@ -142,7 +142,7 @@ def pixels_of(data: bytes) -> np.ndarray:
 
 
 @pytest.mark.parametrize("n_colours", [2, 5, 90])
-def test_answers_as_text_become_their_cells(n_colours: int) -> None:
+def test_solutions_as_text_become_their_cells(n_colours: int) -> None:
     random = np.random.default_rng(n_colours)
     cells = random.integers(0, n_colours, (6, 7))
     text = "/".join("".join(letter(c, n_colours) for c in row) for row in cells.tolist())

@@ -36,7 +36,7 @@ from parallel_nono.pictures.scan import Scan, Wish, scans
 from parallel_nono.puzzle import BLOT, SURROGATE, Block, Colour, InvalidPuzzle, Puzzle
 
 HOOK = "width 3\nheight 3\nrows\n2\n1\n3\ncolumns\n3\n1,1\n1\n"
-HOOK_ANSWER = "##./#../###"
+HOOK_SOLUTION = "##./#../###"
 BOUND_S = 60.0
 """Far more than any of this takes, far less than for ever."""
 
@@ -44,7 +44,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="names are not bytes there
 
 COMMANDS: dict[str, Callable[[str, Path], tuple[object, ...]]] = {
     "run": lambda path, out: ("run", path, "--out", out / "run", "--engine", "local", "-q"),
-    "solve": lambda path, out: ("solve", path, "--picture", f"{out}/solved/", "--answers-to", out / "answers.txt"),
+    "solve": lambda path, out: ("solve", path, "--picture", f"{out}/solved/", "--solutions-to", out / "solutions.txt"),
     "lint": lambda path, out: ("lint", path, "--no-solve"),
     "check": lambda path, out: ("check", path),
     "convert": lambda path, out: ("convert", path, f"{out}/single/", "--to", "json"),
@@ -194,7 +194,7 @@ def hook_at(folder: Path) -> Path:
 
 
 def rows_of(out: Path) -> list[dict[str, object]]:
-    columns = ["name", "source", "source_bytes", "index", "outcome", "answer", "error"]
+    columns = ["name", "source", "source_bytes", "index", "outcome", "solution", "error"]
     parts = sorted((out / "rows").glob("*.parquet"))
     return [row for part in parts for row in pq.ParquetFile(part.open("rb")).read(columns).to_pylist()]
 
@@ -211,7 +211,7 @@ def test_a_run_over_odd_names_is_whole_and_goes_on(tmp_path: Path) -> None:
     paths[3].write_text(HOOK)
     assert pnono("run", *paths, *options).code == Code.FINE
     rows = rows_of(out)
-    assert [row["answer"] for row in rows] == [HOOK_ANSWER] * 4
+    assert [row["solution"] for row in rows] == [HOOK_SOLUTION] * 4
     assert {str(row["source"]).rsplit("/", 1)[1] for row in rows} == {
         "caf\\xe9.non", "caf\\x5cxe9.non", "plain.non", "caf\u00e9.non"
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The line kernels against layouts written out one by one, and against each other on long lines."""
+"""The line kernels against arrangements written out one by one, and against each other on long lines."""
 
 from __future__ import annotations
 
@@ -116,7 +116,8 @@ def by_windows(clue: Clue, allowed: Sets, n_colours: int) -> Sets | None:
 
 
 def plain(clue: Clue, allowed: Sets) -> Sets | None:
-    """Exactly what some layout uses, by which beginnings and which endings can be laid: O(blocks * cells * length)."""
+    """Exactly what some arrangement uses, by which beginnings and which endings can be laid: O(blocks * cells *
+    length)."""
     n, k = len(allowed), len(clue)
 
     def reachable(clue: Clue, allowed: Sets) -> list[list[bool]]:
@@ -164,17 +165,17 @@ def plain(clue: Clue, allowed: Sets) -> Sets | None:
 
 
 @st.composite
-def long_lines(draw: st.DrawFn, low: int, high: int, most_colours: int = 2, most_length: int = 1000):  # type: ignore[no-untyped-def]
+def long_lines(draw: st.DrawFn, low: int, high: int, max_colours: int = 2, max_length: int = 1000):  # type: ignore[no-untyped-def]
     """(clue, allowed, colours): a line laid out first, some of its cells known, now and then one of them wrong."""
     n = draw(st.integers(low, high))
-    n_colours = draw(st.integers(2, most_colours))
+    n_colours = draw(st.integers(2, max_colours))
     rng = draw(st.randoms(use_true_random=False))
     density = draw(st.sampled_from([0.1, 0.4, 0.7, 0.95]))
     longest = draw(st.sampled_from([1, 3, 20, 150]))
     cells: list[int] = []
     while len(cells) < n:
         colour = rng.randrange(1, n_colours) if rng.random() < density else 0
-        cells += [colour] * rng.randint(1, min(longest, most_length))
+        cells += [colour] * rng.randint(1, min(longest, max_length))
     cells = cells[:n]
     share = draw(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
     everything = frozenset(range(n_colours))
@@ -182,8 +183,8 @@ def long_lines(draw: st.DrawFn, low: int, high: int, most_colours: int = 2, most
     if draw(st.integers(0, 3)) == 0:
         allowed[rng.randrange(n)] = frozenset({rng.randrange(n_colours)})
     clue = runs(cells)
-    if any(length > most_length for length, _ in clue):
-        clue = tuple(Block(min(length, most_length), colour) for length, colour in clue)
+    if any(length > max_length for length, _ in clue):
+        clue = tuple(Block(min(length, max_length), colour) for length, colour in clue)
     return clue, tuple(allowed), n_colours
 
 
@@ -199,7 +200,7 @@ def test_every_kernel_keeps_exactly_what_some_layout_uses(line: tuple[Clue, Sets
             assert by_narrow(clue, allowed) == expected
 
 
-@given(long_lines(1, 64, most_colours=4))
+@given(long_lines(1, 64, max_colours=4))
 def test_kernels_for_one_word_agree_with_the_plain_programme_up_to_64_cells(line: tuple[Clue, Sets, int]) -> None:
     clue, allowed, n_colours = line
     expected = plain(clue, allowed)
@@ -209,7 +210,7 @@ def test_kernels_for_one_word_agree_with_the_plain_programme_up_to_64_cells(line
         assert by_narrow(clue, allowed) == expected
 
 
-@given(long_lines(65, 192, most_length=64))
+@given(long_lines(65, 192, max_length=64))
 def test_unrolled_kernels_agree_with_the_plain_programme(line: tuple[Clue, Sets, int]) -> None:
     clue, allowed, _ = line
     expected = plain(clue, allowed)
@@ -217,7 +218,7 @@ def test_unrolled_kernels_agree_with_the_plain_programme(line: tuple[Clue, Sets,
     assert by_windows(clue, allowed, 2) == expected
 
 
-@given(long_lines(60, 400, most_colours=5))
+@given(long_lines(60, 400, max_colours=5))
 def test_windows_agree_with_the_plain_programme_on_long_lines(line: tuple[Clue, Sets, int]) -> None:
     clue, allowed, n_colours = line
     assert by_windows(clue, allowed, n_colours) == plain(clue, allowed)

@@ -26,7 +26,7 @@ from parallel_nono.kinds import FACTS, KINDS, Kind, bare, kind, kind_of, texts, 
 from parallel_nono.puzzleset import SCHEMA
 
 GAMES = "6 2\nOOOOOO\n5 2\nOXOXO\n4 1\nOOZO\n"
-ANSWERS = [
+SOLUTIONS = [
     {"winner": 1, "grundy": 3, "move": 3, "period": 34, "period_from": 53},
     {"winner": 2, "grundy": 0, "move": None},
 ]
@@ -232,7 +232,7 @@ def test_a_run_of_games_writes_rows_and_speaks_of_games(folder: Path, tmp_path: 
     done = pnono("run", "--kind", "strikeout", folder, "--out", "out", "--format", "jsonl")
     rows = rows_of(tmp_path / "out")
     assert [row["outcome"] for row in rows] == ["solved", "solved", "invalid"] * 3
-    assert [json.loads(row["answer"]) for row in rows if row["answer"]] == ANSWERS * 3
+    assert [json.loads(row["solution"]) for row in rows if row["solution"]] == SOLUTIONS * 3
     assert {row["kind"] for row in rows} == {"strikeout"}
     assert {row["stage"] for row in rows} == {"table", "read"}
     assert "out  9 games in" in done.out
@@ -302,7 +302,7 @@ def test_solving_shows_the_games_of_a_file(tmp_path: Path) -> None:
 def test_solving_one_game_as_json(tmp_path: Path) -> None:
     done = pnono("solve", "--kind", "strikeout", "-", "--number", "2", "--json", text=GAMES)
     row = json.loads(done.out)
-    assert (row["index"], row["outcome"], json.loads(row["answer"])) == (2, "solved", ANSWERS[1])
+    assert (row["index"], row["outcome"], json.loads(row["solution"])) == (2, "solved", SOLUTIONS[1])
     refused = pnono("solve", "--kind", "strikeout", "-", "--number", "9", text=GAMES, code=2)
     assert said(refused) == "pnono: -: expected a game number from 1 to 3, found 9\n"
 
@@ -329,7 +329,7 @@ def test_generated_games_are_the_same_bytes_every_time(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ray_and_threads_give_the_same_rows(tmp_path: Path) -> None:
     pnono("generate", "strikeout", "g.strikeout", "--count", "5000", "--width", "40")
-    same = ("source", "index", "digest", "width", "outcome", "stage", "n_branches", "answer", "error")
+    same = ("source", "index", "digest", "width", "outcome", "stage", "n_branches", "solution", "error")
     found = {}
     for engine in ("ray", "local"):
         words = ("run", "g.strikeout", "--engine", engine, "--workers", "2", "--out", engine, "-q")

@@ -47,7 +47,7 @@ from parallel_nono.solver.pipeline import Results, Settled
 
 ONLY_LINES = Limits(plan=("line",))
 IN_ROUNDS = Limits(plan=("line",), order="rounds")
-COLUMNS = ("outcome", "stage", "n_answers", "n_open", "n_open_lines", "n_rounds", "n_lines", "cells")
+COLUMNS = ("outcome", "stage", "n_solutions", "n_open", "n_open_lines", "n_rounds", "n_lines", "cells")
 
 
 @pytest.fixture(scope="module")
@@ -159,14 +159,14 @@ def test_a_cell_without_colours_after_a_merge_is_a_contradiction_with_its_row_an
     found = solve_set(of_clues([[], [3], []], [[1], [], [2]]), IN_ROUNDS, lines=two)
     assert OUTCOMES[found.outcome[0]] == "contradiction"
     assert found.witness[0].startswith("row 2, column 2: ")
-    assert (found.n_rounds[0], found.n_lines[0], found.n_answers[0]) == (1, 6, 0)
+    assert (found.n_rounds[0], found.n_lines[0], found.n_solutions[0]) == (1, 6, 0)
 
 
 def test_a_line_without_a_layout_is_named(two: Coordinator) -> None:
     batch = of_clues([[1, 1], [1, 1], [2], [1, 1]], [[1, 1], [1], [2], [2, 1]])
     alone, found = solve_set(batch, IN_ROUNDS), solve_set(batch, IN_ROUNDS, lines=two)
     assert OUTCOMES[found.outcome[0]] == "contradiction"
-    assert found.witness == ["column 3: no layout agrees with the crossing lines"]
+    assert found.witness == ["column 3: no arrangement agrees with the crossing lines"]
     assert same(alone, found, ("n_rounds", "n_lines"))
 
 
@@ -174,13 +174,13 @@ def test_what_lines_leave_open_goes_on_to_probes_search_and_sat(two: Coordinator
     batch = set_of([generate("noise", 20, 20, seed=seed, density=55) for seed in range(30)])
     alone, found = solve_set(batch, Limits()), solve_set(batch, Limits(), lines=two)
     assert set(found.stage.tolist()) >= {1, 2, 3}
-    assert same(alone, found, ("outcome", "stage", "n_answers", "n_open", "n_open_lines", "exhausted"))
+    assert same(alone, found, ("outcome", "stage", "n_solutions", "n_open", "n_open_lines", "exhausted"))
 
 
 def test_the_order_of_rounds_changes_no_verdict_of_any_stage(two: Coordinator) -> None:
     batch = set_of([generate("noise", 15, 15, seed=seed, density=55) for seed in range(20)])
     alone, found = solve_set(batch, Limits()), solve_set(batch, Limits(order="rounds"), lines=two)
-    assert same(alone, found, ("outcome", "stage", "n_answers", "n_open"))
+    assert same(alone, found, ("outcome", "stage", "n_solutions", "n_open"))
 
 
 def test_while_one_puzzle_is_between_its_rounds_workers_are_at_another() -> None:
@@ -208,14 +208,14 @@ def test_while_one_puzzle_is_between_its_rounds_workers_are_at_another() -> None
 
 
 def test_without_the_memory_nothing_is_begun_and_the_need_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    coordinator = Coordinator(Threads(1))
+    lanes = Coordinator(Threads(1))
     monkeypatch.setattr(coordinator, "_free", lambda: 1 << 20)
-    results = solve_set(generate_huge("noise", 2000, 2000), ONLY_LINES, lines=coordinator)
+    results = solve_set(generate_huge("noise", 2000, 2000), ONLY_LINES, lines=lanes)
     assert OUTCOMES[results.outcome[0]] == "stalled"
     assert results.witness[0].startswith("needs 0.0")
     assert results.witness[0].endswith("GiB of memory that workers share, 0.00 GiB are free")
     assert results.n_lines[0] == 0
-    assert coordinator.close(5.0)
+    assert lanes.close(5.0)
 
 
 def test_a_limit_and_a_stop_end_a_puzzle_between_two_lines() -> None:
@@ -464,7 +464,7 @@ def test_a_run_in_lines_mode_has_the_rows_of_any_other(tmp_path: Path) -> None:
         )
         assert process.returncode == 0, process.stderr
         assert not list(Path("/dev/shm").glob("pnono*"))
-        table = pq.read_table(out / "rows").select(["source", "outcome", "stage", "n_answers", "n_open", "answer"])
+        table = pq.read_table(out / "rows").select(["source", "outcome", "stage", "n_solutions", "n_open", "solution"])
         found.append(sorted(json.dumps(row) for row in table.to_pylist() if row["source"].endswith(".non")))
         assert f"{mode} mode" in process.stdout or mode == "puzzles"
     assert found[0] == found[1] == found[2]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import colour_sums, n_answers
+from oracles import colour_sums, n_solutions
 from strategies import puzzles
 from test_cli import pnono
 
@@ -74,7 +74,7 @@ def test_sums_that_disagree_name_the_colour_and_both_numbers() -> None:
     assert texts(Puzzle(rows, columns, RGB), "sums") == ["colour red: the rows hold 2 cells, the columns 1"]
 
 
-@given(puzzles(most=5, most_colours=4))
+@given(puzzles(most=5, max_colours=4))
 def test_sums_are_named_exactly_when_they_disagree(puzzle: Puzzle) -> None:
     rows, columns = colour_sums(puzzle.rows), colour_sums(puzzle.columns)
     wrong = [ink for ink in range(1, puzzle.n_colours) if rows[ink] != columns[ink]]
@@ -164,7 +164,7 @@ def test_a_good_puzzle_has_no_notes() -> None:
     assert looked_at(GOOD) == [Finding("good", "g", 1, [])]
 
 
-def test_answers_and_goals_are_judged() -> None:
+def test_solutions_and_goals_are_judged() -> None:
     assert codes(CROSSED) == {"multiple", "side"}
     assert {"multiple", "goal"} <= codes(replace(CROSSED, goal=((1, 0), (0, 1))))
     assert "goal" in codes(replace(GOOD, goal=((0,) * 5,) * 5))
@@ -176,10 +176,10 @@ def test_answers_and_goals_are_judged() -> None:
     assert "undecided" in codes(stuck, Limits(plan=("line",)))  # type: ignore[arg-type]
 
 
-@given(puzzles(most=4, most_colours=3))
+@given(puzzles(most=4, max_colours=3))
 @settings(max_examples=40)
 def test_the_verdict_is_that_of_counting(puzzle: Puzzle) -> None:
-    found, count = codes(puzzle), n_answers(puzzle)
+    found, count = codes(puzzle), n_solutions(puzzle)
     assert ("multiple" in found) == (count > 1)
     assert bool(found & {"contradiction", "fit", "sums"}) == (count == 0)
     assert ("goal" in found) == (count > 1 and puzzle.goal is not None)
@@ -223,7 +223,7 @@ def ways_to_turn(puzzle: Puzzle) -> dict[tuple[bool, bool, bool], Puzzle]:
     return found
 
 
-@given(st.lists(puzzles(most=5, most_colours=4), min_size=1, max_size=4))
+@given(st.lists(puzzles(most=5, max_colours=4), min_size=1, max_size=4))
 def test_turning_whole_sets_is_turning_each_puzzle(some: list[Puzzle]) -> None:
     batch = set_of([some[0], *some])
     for clues in (clues_of(batch), clues_of(batch.slice(1))):
@@ -271,7 +271,7 @@ def folder(tmp_path: Path) -> Path:
 def test_lint_prints_notes_and_a_sum(folder: Path) -> None:
     ended = pnono("lint", folder)
     assert ended.code == Code.NO
-    assert ended.out.splitlines()[0] == f"{folder}/a.non #1 (a): error: there are several answers"
+    assert ended.out.splitlines()[0] == f"{folder}/a.non #1 (a): error: there are several solutions"
     assert ended.out.splitlines()[-1] == "2 puzzles: 1 error, 0 warnings, 5 notes"
     assert pnono("lint", folder / "b.nin").code == Code.FINE
     assert pnono("lint", folder, "--no-solve").code == Code.FINE
@@ -290,7 +290,7 @@ def test_lint_writes_json_and_csv(folder: Path) -> None:
         "name": "a",
         "grade": "error",
         "code": "multiple",
-        "text": "there are several answers",
+        "text": "there are several solutions",
     }
 
 
@@ -315,4 +315,4 @@ def test_lint_reads_packed_sets_with_their_palettes_and_goals(folder: Path) -> N
     assert pnono("pack", folder / "c.json", folder / "c.parquet").code == Code.FINE
     plain, packed = (pnono("lint", folder / name, "--format", "csv").out for name in ("c.json", "c.parquet"))
     assert plain == packed
-    assert "the goal is one of several answers" in plain
+    assert "the goal is one of several solutions" in plain

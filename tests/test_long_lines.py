@@ -34,7 +34,7 @@ def one_way(clue: Clue, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def settled_by_table(clue: Clue, allowed: np.ndarray) -> np.ndarray | None:
-    """What some layout uses, bool[colours, n]; O(k n) steps and as much room."""
+    """What some arrangement uses, bool[colours, n]; O(k n) steps and as much room."""
     k, n = len(clue), allowed.shape[1]
     ends, gaps = one_way(clue, allowed)
     sdne, spag = one_way(clue[::-1], allowed[:, ::-1])
@@ -53,7 +53,7 @@ def settled_by_table(clue: Clue, allowed: np.ndarray) -> np.ndarray | None:
 
 
 def long_line(random: np.random.Generator, n: int, k: int, n_colours: int, known: float) -> tuple[Clue, np.ndarray]:
-    """A clue of k blocks with a layout in n cells, of which a part is known, and what is allowed in each cell."""
+    """A clue of k blocks with an arrangement in n cells, of which a part is known, and what is allowed in each cell."""
     colours = random.integers(1, n_colours, k)
     apart = np.concatenate([[False], colours[1:] == colours[:-1]])
     lengths = random.geometric(0.5, k)
@@ -91,13 +91,13 @@ def test_lines_of_hundreds_of_blocks_are_settled_as_by_the_table(
     tight: bool, n_colours: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if tight:
-        monkeypatch.setattr(sizes, "MOST_ARENA_WORDS", 0)
+        monkeypatch.setattr(sizes, "MAX_ARENA_WORDS", 0)
     random = np.random.default_rng(n_colours)
     for k in (127, 128, 129, 250, 256, 257, 385, 600):
         for known in (0.0, 0.02, 0.3, 0.8):
             n = int(random.integers(3 * k, 5 * k))
             clue, allowed = long_line(random, n, k, n_colours, known)
-            if known == 0.3:  # and a line that is wrong in one cell, which mostly has no layout
+            if known == 0.3:  # and a line that is wrong in one cell, which mostly has no arrangement
                 allowed[:, n // 2] = ~allowed[:, n // 2]
             expected, found = settled_by_table(clue, allowed), by_kernel(clue, allowed)
             if expected is None or found is None:
@@ -110,7 +110,7 @@ def test_segments_take_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above is one of segments only if a line like those there does not fit the room that it leaves."""
     blocks, slack, words = np.array(600), np.array(900), np.array(30)
     wide = sizes.line_scratch(2, blocks, slack, words)
-    monkeypatch.setattr(sizes, "MOST_ARENA_WORDS", 0)
+    monkeypatch.setattr(sizes, "MAX_ARENA_WORDS", 0)
     assert sizes.line_scratch(2, blocks, slack, words) < 0.3 * wide
 
 

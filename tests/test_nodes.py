@@ -115,7 +115,7 @@ def rows(out: Path) -> list[dict[str, Any]]:
 def verdicts(out: Path) -> dict[tuple[str, int], tuple[str, str]]:
     """Outcome and answer of every puzzle, of which each has one row."""
     found = rows(out)
-    kept = {(row["source"], row["index"]): (row["outcome"], row["answer"]) for row in found}
+    kept = {(row["source"], row["index"]): (row["outcome"], row["solution"]) for row in found}
     assert len(kept) == len(found), "some puzzle has more than one row"
     return kept
 

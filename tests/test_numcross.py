@@ -79,7 +79,7 @@ def test_lists_under_names_that_are_not_known_are_told() -> None:
 
 @settings(max_examples=300)
 @given(cell_rows, word_lists, st.dictionaries(st.integers(1, 4), st.sampled_from("abcde"), max_size=1))
-def test_every_order_finds_the_answers_of_plain_enumeration(
+def test_every_order_finds_the_solutions_of_plain_enumeration(
     rows: list[tuple[int, ...]], listed: list[str], letters: dict[int, str]
 ) -> None:
     cells = tuple(rows)
@@ -92,7 +92,7 @@ def test_every_order_finds_the_answers_of_plain_enumeration(
     words = words_of("\n".join(listed), "list")
     for order in ORDERS:
         found = solve_grid(cells, letters, words, order, EVERY, RUNNING)
-        assert (found.outcome, found.n_answers, found.exhausted) == (expected, len(right), True), order
+        assert (found.outcome, found.n_solutions, found.exhausted) == (expected, len(right), True), order
         assert all(key in right for key in found.keys), order
         assert len(found.keys) == min(len(right), 2), order
         assert all(key[number] == letter for key in right for number, letter in found.known.items()), order
@@ -105,10 +105,10 @@ def test_only_propagation_leaves_the_rest_open() -> None:
     assert solved(((1, 2),), words, limits=Limits(plan=("line",)), n1="b").outcome is Outcome.UNIQUE
 
 
-def test_one_answer_asked_is_solved_and_the_only_one_by_propagation_is_unique() -> None:
+def test_one_solution_asked_is_solved_and_the_only_one_by_propagation_is_unique() -> None:
     words = words_of("ab\nac", "list")
-    assert solved(((1, 2),), words, limits=Limits(answers=1)).outcome is Outcome.SOLVED
-    assert solved(((1, 2),), words, limits=Limits(answers=1), n2="c").outcome is Outcome.UNIQUE
+    assert solved(((1, 2),), words, limits=Limits(solutions=1)).outcome is Outcome.SOLVED
+    assert solved(((1, 2),), words, limits=Limits(solutions=1), n2="c").outcome is Outcome.UNIQUE
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_a_grid_that_cannot_be_is_told_why(cells: Cells, letters: dict[int, str]
 
 def test_a_cell_in_no_word_takes_any_letter_that_is_left() -> None:
     found = solved(((1, 2), (0, 0), (0, 3)), words_of("ab\ncd\nef", "list"), limits=Limits(count=100))
-    assert found.n_answers == 3 * 4
+    assert found.n_solutions == 3 * 4
 
 
 def test_alphabets_beyond_one_word_of_bits() -> None:
-    """140 letters: the words of the answer use some of each 64."""
+    """140 letters: the words of the solution use some of each 64."""
     letters = [chr(code) for code in range(0x4E00, 0x4E00 + 140)]
     stream = random.Random(1)
     listed = {"".join(stream.sample(letters, 3)) for _ in range(300)}
@@ -150,7 +150,7 @@ def test_alphabets_beyond_one_word_of_bits() -> None:
     ]
     for order in ORDERS:
         found = solved(cells, words, order)
-        assert found.n_answers == len(right) >= 1
+        assert found.n_solutions == len(right) >= 1
         assert [key[number] for key in found.keys for number in (1, 2, 3, 4)][:4] in [
             [*first, second[1]] for first, second in right
         ]
@@ -198,7 +198,7 @@ def test_the_article_and_its_orders(
 ) -> None:
     cells = tenka1(shared)
     assert len(runs_of(cells)) == 48
-    one = solve_grid(cells, {}, debian, order, Limits(answers=1), RUNNING)
+    one = solve_grid(cells, {}, debian, order, Limits(solutions=1), RUNNING)
     assert (one.counts["n_branches"], one.counts["n_probes"]) == (first, tried)
     both = solve_grid(cells, {}, debian, order, Limits(), RUNNING)
     assert (both.counts["n_branches"], both.outcome) == (every, Outcome.UNIQUE)
@@ -432,8 +432,8 @@ def test_the_rows_of_a_chunk() -> None:
     assert done.columns["witness"][1].as_py().startswith("row 1, column 1 across: no word")
     assert STAGES[done.columns["stage"][1]] == "read"
     assert outcomes[2] is Outcome.MULTIPLE
-    assert done.columns["answer"][2] != done.columns["second_answer"][2]
-    assert numcross.check(chunk, done.answers) == []
+    assert done.columns["solution"][2] != done.columns["second_solution"][2]
+    assert numcross.check(chunk, done.solutions) == []
 
 
 def test_the_checker_rejects_what_is_wrong() -> None:
@@ -484,7 +484,7 @@ def test_words_do_not_travel_with_the_kind() -> None:
 
 
 @pytest.mark.parametrize("size", [(3, 3), (5, 5), (7, 7), (6, 9)])
-def test_generated_puzzles_have_one_answer(english: Words, size: tuple[int, int]) -> None:
+def test_generated_puzzles_have_one_solution(english: Words, size: tuple[int, int]) -> None:
     made = [generated(*size, seed, english, numbers) for seed in (1, 2, 3) for numbers in ("order", "random")]
     assert made == [generated(*size, seed, english, numbers) for seed in (1, 2, 3) for numbers in ("order", "random")]
     numcross = configured()
@@ -494,7 +494,7 @@ def test_generated_puzzles_have_one_answer(english: Words, size: tuple[int, int]
     for order in ("fewest", "length"):
         done = configured(order=order).solve(chunk, Limits(), RUNNING)
         assert [OUTCOMES[code] for code in done.columns["outcome"]] == [Outcome.UNIQUE] * 6
-        assert numcross.check(chunk, done.answers) == []
+        assert numcross.check(chunk, done.solutions) == []
 
 
 def test_numbers_in_order_count_up_as_they_appear(english: Words) -> None:

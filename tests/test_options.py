@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from parallel_nono import cli, engine
+from parallel_nono.batch import modes
 from parallel_nono.cli import main, screen
 from parallel_nono.files import fetch
 
@@ -103,7 +104,7 @@ def observed(words: list[str], home: Path, monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.chdir(home)
     (home / "hook.nin").write_text(HOOK)
     (home / "two.nin").write_text(TWO)
-    (home / "answer.txt").write_text("##.\n#..\n###\n")
+    (home / "solution.txt").write_text("##.\n#..\n###\n")
     (home / "icon.pbm").write_text("P1\n4 4\n1 0 0 1\n0 1 1 0\n1 1 1 1\n0 1 1 0\n")
     (home / "set.toml").write_text('[sets.one]\nkind = "blobs"\nout = "one.nin"\nheight = 5\nwidth = 5\n')
     (home / "lines.toml").write_text('stages = ["line"]\n')
@@ -136,8 +137,8 @@ COMMANDS: dict[str, Case] = {
             "--kind": ["--kind", "null"], "--set": ["--kind", "strikeout", "--set", "solver=sorted"],
             "--out": ["--out", "elsewhere"], "--name": ["--name", "other"], "--resume": ["--resume"],
             "--format": ["--format", "csv"], "--plan": ["--plan", "lines.toml"], "--solver": ["--solver", "search"],
-            "--seconds": ["--seconds", "7"], "--memory": ["--memory", "77"], "--answers": ["--answers", "9"],
-            "--count": ["--count", "99"], "--store-answers": ["--no-store-answers"], "--pictures": ["--pictures"],
+            "--seconds": ["--seconds", "7"], "--memory": ["--memory", "77"], "--solutions": ["--solutions", "9"],
+            "--count": ["--count", "99"], "--store-solutions": ["--no-store-solutions"], "--pictures": ["--pictures"],
             "--repeat": ["--repeat", "3"], "--pin": ["--pin"], "--calibrate": ["--calibrate"],
             "--worker-parts": ["--worker-parts"], "--quiet": ["--quiet"], "--live": ["--live"],
         },
@@ -156,18 +157,18 @@ COMMANDS: dict[str, Case] = {
     "solve": (
         ["solve", "two.nin"],
         {
-            "--answers": ["--answers", "1"], "--count": ["--count", "9"], "--plan": ["--plan", "lines.toml"],
+            "--solutions": ["--solutions", "1"], "--count": ["--count", "9"], "--plan": ["--plan", "lines.toml"],
             "--seconds": ["--seconds", "7"], "--memory": ["--memory", "77"], "--workers": ["--workers", "2"],
             "--mode": ["--mode", "lines"], "--engine": ["--mode", "lines", "--engine", "ray"],
             "--device": ["--mode", "lines", "--device", "cuda"], "--order": ["--mode", "lines", "--order", "rounds"],
             "--number": ["--number", "2"], "--format": ["--format", "nin"], "--clues": ["--no-clues"],
             "--colour": ["--colour", "always"], "--picture": ["--picture", "x.png"],
-            "--answers-to": ["--answers-to", "all.txt"], "--json": ["--json"], "--kind": ["--kind", "null"],
+            "--solutions-to": ["--solutions-to", "all.txt"], "--json": ["--json"], "--kind": ["--kind", "null"],
             "--set": ["--kind", "strikeout", "--set", "solver=sorted"],
         },
     ),
     "line": (["line", "1 1", "5"], {}),
-    "check": (["check", "hook.nin", "answer.txt"], {"--number": ["--number", "2"], "--format": ["--format", "nin"]}),
+    "check": (["check", "hook.nin", "solution.txt"], {"--number": ["--number", "2"], "--format": ["--format", "nin"]}),
     "convert": (
         ["convert", "hook.nin", "x.non"],
         {"--to": ["--to", "json"], "--from": ["--from", "nin"], "--force": ["--force"]},
@@ -191,7 +192,7 @@ COMMANDS: dict[str, Case] = {
             "--clues": ["--no-clues"],
             "--lines": ["--no-lines"], "--every": ["--every", "round"], "--delay": ["--delay", "0.5"],
             "--hold": ["--hold", "0.5"], "--paper": ["--paper", "letter"], "--per-page": ["--per-page", "1"],
-            "--answers": ["--answers"], "--plan": ["--plan", "lines.toml"], "--seconds": ["--seconds", "7"],
+            "--solutions": ["--solutions"], "--plan": ["--plan", "lines.toml"], "--seconds": ["--seconds", "7"],
             "--number": ["--number", "2"], "--format": ["--format", "nin"],
         },
     ),
@@ -214,10 +215,11 @@ COMMANDS: dict[str, Case] = {
     "cnf": (
         ["cnf", "two.nin"],
         {
-            "--out": ["--out", "x.cnf"], "--answer": ["--answer", "said.txt"], "--exclude": ["--exclude", "said.txt"],
+            "--out": ["--out", "x.cnf"], "--solution": ["--solution", "said.txt"],
+            "--exclude": ["--exclude", "said.txt"],
             "--encoding": ["--encoding", "order"], "--lines": ["--lines"], "--log": ["--log"],
             "--seconds": ["--seconds", "7"], "--number": ["--number", "2"], "--format": ["--format", "nin"],
-            "--colour": ["--answer", "said.txt", "--colour", "always"],
+            "--colour": ["--solution", "said.txt", "--colour", "always"],
         },
     ),
     "fetch": (
@@ -248,20 +250,20 @@ SHOWS = {"--device": ["--mode", "lines"], "--order": ["--mode", "lines"], "--eng
 WITH = {
     ("generate", "--out"): ["--manifest", "set.toml"], ("run", "--set"): ["--kind", "strikeout"],
     ("solve", "--set"): ["--kind", "strikeout"], ("from-image", "--to"): ["--out", "x.txt"],
-    ("cnf", "--colour"): ["--answer", "said.txt"], **{(c, o): w for c in ("solve",) for o, w in SHOWS.items()},
+    ("cnf", "--colour"): ["--solution", "said.txt"], **{(c, o): w for c in ("solve",) for o, w in SHOWS.items()},
     ("run", "--device"): ["--mode", "lines"], ("run", "--order"): ["--mode", "lines"],
 }  # fmt: skip
 
 
 WORDS = {
     **{("draw", option): ["draw", "hook.nin", "x.gif"] for option in ("--every", "--delay", "--hold")},
-    **{("draw", option): ["draw", "hook.nin", "x.pdf"] for option in ("--paper", "--per-page", "--answers")},
+    **{("draw", option): ["draw", "hook.nin", "x.pdf"] for option in ("--paper", "--per-page", "--solutions")},
     **{
         ("from-image", option): ["from-image", "two.pbm", "--out", "x.non"]
         for option in ("--aim", "--tries", "--apply")
     },
     ("solve", "--number"): ["solve", "both.json"],
-    ("check", "--number"): ["check", "both.json", "answer.txt"],
+    ("check", "--number"): ["check", "both.json", "solution.txt"],
     ("draw", "--number"): ["draw", "both.json", "x.png"],
     ("cnf", "--number"): ["cnf", "both.json"],
     ("watch", "--number"): ["watch", "both.json"],
@@ -298,7 +300,7 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     def rows(name: str, mode: str, work: Any, feed: Any, crew: Any) -> Iterator[Any]:
         return local(work, feed, crew)
 
-    monkeypatch.setattr(engine, "rows", rows)
+    monkeypatch.setattr(modes, "rows", rows)
     import uvicorn
 
     from parallel_nono.lanes import coordinator

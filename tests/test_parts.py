@@ -20,13 +20,13 @@ import pytest
 from parallel_nono.attempt import Limits
 from parallel_nono.engine import parts as worker_parts
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.parts import LEAST_ROWS, PART_KEY, Parts, written
+from parallel_nono.engine.parts import MIN_ROWS, PART_KEY, Parts, written
 from parallel_nono.engine.work import Chunk, Place, Work, attempt, new_page
 from parallel_nono.kinds import kind
 from parallel_nono.report.parquet import Writer, batches, hosts, parts, sessions
 from parallel_nono.report.summary import Summary
 
-N = 3 * LEAST_ROWS
+N = 3 * MIN_ROWS
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_files_of_lost_leases_are_never_read_and_are_swept(tmp_path: Path, rows:
 
 def test_few_rows_travel(tmp_path: Path, rows: list[pa.RecordBatch]) -> None:
     with writer(tmp_path / "out") as out:
-        few = rows[0].slice(0, LEAST_ROWS - 1)
+        few = rows[0].slice(0, MIN_ROWS - 1)
         assert written(out.invite(), [few]) == [few]
         assert written(out.invite(), []) == []
 

@@ -78,9 +78,9 @@ def zeroed(part: Path) -> None:
 
 
 def a_page_corrupted(part: Path) -> None:
-    """A page of the column `answer`, which the report does not read."""
+    """A page of the column `solution`, which the report does not read."""
     column = pq.read_metadata(part).row_group(0)
-    (chunk,) = (column.column(n) for n in range(column.num_columns) if column.column(n).path_in_schema == "answer")
+    (chunk,) = (column.column(n) for n in range(column.num_columns) if column.column(n).path_in_schema == "solution")
     data = bytearray(part.read_bytes())
     data[chunk.dictionary_page_offset or chunk.data_page_offset + chunk.total_compressed_size - 1] ^= 255
     part.write_bytes(data)

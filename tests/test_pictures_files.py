@@ -35,7 +35,7 @@ from parallel_nono.pictures.lattice import (
     runs_of,
 )
 from parallel_nono.pictures.pdf import COMFORTABLE, MM, pdf
-from parallel_nono.pictures.raster import MOST_PIXELS, canvas_of, fitted, image_of, painted, png
+from parallel_nono.pictures.raster import MAX_PIXELS, canvas_of, fitted, image_of, painted, png
 from parallel_nono.pictures.shades import OPEN_SHADES, channels, shade_of
 from parallel_nono.pictures.sheets import OPEN, Sheet, array_of, decided, sheet_of_result, sheet_of_texts
 from parallel_nono.pictures.svg import CELL, svg
@@ -166,7 +166,7 @@ def test_a_large_grid_is_drawn_by_whole_arrays() -> None:
 def test_a_picture_that_nobody_could_hold_is_refused_before_there_is_room_for_it() -> None:
     block = (Block(1),)
     puzzle = Puzzle((block,) * 20000, (block,) * 20000, source="huge")
-    with pytest.raises(InvalidPuzzle, match=rf"huge: expected a picture of at most {MOST_PIXELS:,} pixels, found"):
+    with pytest.raises(InvalidPuzzle, match=rf"huge: expected a picture of at most {MAX_PIXELS:,} pixels, found"):
         png(Sheet(puzzle, None), Look(), 100)
     with pytest.raises(InvalidPuzzle, match="for SVG"):
         svg(Sheet(puzzle, None), Look())
@@ -248,12 +248,12 @@ def test_puzzles_share_pages_as_long_as_they_stay_comfortable() -> None:
     assert pdf([Sheet(large)] * 3, per_page=3).smallest_mm < book.smallest_mm < COMFORTABLE / MM
 
 
-def test_the_answers_come_behind_without_clues() -> None:
+def test_the_solutions_come_behind_without_clues() -> None:
     book = pdf([Sheet(FLAG)] * 2, [Sheet(FLAG, goal_of(FLAG))] * 2)
-    *_, answers = pages_of(book.data)
+    *_, solutions = pages_of(book.data)
     assert book.n_pages == 2
-    assert len(re.findall(r"Tj", answers)) == 2, "titles alone"
-    assert "1 0 0 rg" in answers, "red"
+    assert len(re.findall(r"Tj", solutions)) == 2, "titles alone"
+    assert "1 0 0 rg" in solutions, "red"
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
@@ -274,7 +274,8 @@ def test_three_ways_to_the_same_sheet(puzzle: Puzzle) -> None:
     result = solve(puzzle, Limits())
     sheet, outcome = decided(puzzle, Limits())
     texts = [
-        "/".join("".join(letter(cell, puzzle.n_colours) for cell in row) for row in answer) for answer in result.answers
+        "/".join("".join(letter(cell, puzzle.n_colours) for cell in row) for row in solution)
+        for solution in result.solutions
     ]
     others = [sheet_of_result(puzzle, result), sheet_of_texts(puzzle, *(*texts, "", "")[:2])]
     assert outcome == result.outcome
@@ -313,9 +314,9 @@ def test_draw_shows_what_lines_leave_open_in_orange(files: Path) -> None:
     assert (shades_of((files / "stuck.png").read_bytes())[30:70, 50::20] == OPEN_SHADES[0]).any()
 
 
-def test_draw_marks_where_two_answers_differ(files: Path) -> None:
+def test_draw_marks_where_two_solutions_differ(files: Path) -> None:
     ended = pnono("draw", files / "crossed.non", files / "crossed.png")
-    assert "several answers: the first two differ in 4 cells" in ended.out
+    assert "several solutions: the first two differ in 4 cells" in ended.out
     assert (shades_of((files / "crossed.png").read_bytes()) == MARK).any()
 
 
@@ -339,9 +340,9 @@ def test_draw_makes_one_file_for_each_puzzle_of_a_folder_and_goes_on_after_a_bad
     ]
 
 
-def test_draw_binds_a_book_with_answers(files: Path) -> None:
+def test_draw_binds_a_book_with_solutions(files: Path) -> None:
     (files / "bad.non").unlink()
-    assert pnono("draw", files, files / "book.pdf", "--answers").code == Code.FINE
+    assert pnono("draw", files, files / "book.pdf", "--solutions").code == Code.FINE
     pages = pages_of((files / "book.pdf").read_bytes())
     assert len(pages) == 2
     assert [len(re.findall(r"\(\w+  \\\(\d x \d\\\)\) Tj", page)) for page in pages] == [3, 3]
@@ -354,7 +355,7 @@ def test_draw_binds_a_book_with_answers(files: Path) -> None:
     [
         (("hook.non", "hook.bmp"), "expected an ending or a --to of png, svg, pdf, gif, or a folder"),
         (("hook.non", "hook.svg", "--show", "steps"), "expected steps as GIF or PNG"),
-        (("hook.non", "hook.gif", "--show", "answer"), "expected steps as GIF or PNG"),
+        (("hook.non", "hook.gif", "--show", "solution"), "expected steps as GIF or PNG"),
         (("hook.non", "hook.png", "--show", "steps"), "expected a folder for the steps"),
         (("hook.non", "hook.png", "--number", "2"), "expected a puzzle number from 1 to 1"),
     ],
@@ -402,8 +403,8 @@ def test_a_run_draws_the_same_pictures_whoever_solves(files: Path) -> None:
     assert pictures[0]["crossed-0001.png"] == (files / "one.png").read_bytes()
 
 
-def test_a_run_without_answers_in_its_rows_has_no_pictures(files: Path) -> None:
-    assert pnono("run", files, "--pictures", "--no-store-answers", "--out", files / "r").code == Code.USAGE
+def test_a_run_without_solutions_in_its_rows_has_no_pictures(files: Path) -> None:
+    assert pnono("run", files, "--pictures", "--no-store-solutions", "--out", files / "r").code == Code.USAGE
     assert pnono("run", "-", "--pictures", "--out", files / "r").code == Code.USAGE
     assert not (files / "r").exists()
 

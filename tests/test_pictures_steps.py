@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracles import n_answers, settled_grid
+from oracles import n_solutions, settled_grid
 from PIL import Image, ImageSequence
 from strategies import puzzles, puzzles_of_grids
 from test_cli import pnono
@@ -60,33 +60,33 @@ def test_rounds_and_visits_are_those_of_the_kernel(puzzle: Puzzle) -> None:
     assert (solving.round, solving.visits) == (counts["n_rounds"], counts["n_lines"])
 
 
-@given(puzzles(most=5, most_colours=3))
+@given(puzzles(most=5, max_colours=3))
 @settings(max_examples=60)
-def test_probes_tell_only_what_every_answer_has(puzzle: Puzzle) -> None:
+def test_probes_tell_only_what_every_solution_has(puzzle: Puzzle) -> None:
     steps = list(trace(puzzle))
     failed = bool(steps) and steps[-1].by == "contradiction"
-    count = n_answers(puzzle)
+    count = n_solutions(puzzle)
     assert not (failed and count)
     if count:
-        answer = np.array(solve(puzzle).answers[0])
+        solution = np.array(solve(puzzle).solutions[0])
         told = known(puzzle, steps)
-        assert ((told == answer) | (told == OPEN)).all()
+        assert ((told == solution) | (told == OPEN)).all()
 
 
 def test_a_probe_solves_what_lines_leave_open() -> None:
     steps = list(trace(STUCK))
     assert [step.by for step in steps if step.by != "line"] == ["probe"]
-    assert (known(STUCK, steps) == np.array(solve(STUCK).answers[0])).all()
+    assert (known(STUCK, steps) == np.array(solve(STUCK).solutions[0])).all()
     (probe,) = (step for step in steps if step.by == "probe")
     assert probe.cell is not None
     assert probe.line == -1
 
 
-def test_the_answer_is_the_last_step_and_is_marked_as_such() -> None:
-    answer = solve(STUCK).answers[0]
-    *_, last = trace(STUCK, answer, probing=False)
-    assert (last.by, last.line, last.cell, len(last.rows)) == ("answer", -1, None, 8)
-    assert [step.by for step in trace(SPIRAL, SPIRAL.goal)].count("answer") == 0, "lines tell all of it"
+def test_the_solution_is_the_last_step_and_is_marked_as_such() -> None:
+    solution = solve(STUCK).solutions[0]
+    *_, last = trace(STUCK, solution, probing=False)
+    assert (last.by, last.line, last.cell, len(last.rows)) == ("solution", -1, None, 8)
+    assert [step.by for step in trace(SPIRAL, SPIRAL.goal)].count("solution") == 0, "lines tell all of it"
 
 
 def test_a_contradiction_ends_the_trace() -> None:
@@ -119,8 +119,8 @@ def test_a_palette_without_inks_is_known_at_once() -> None:
 @given(puzzles_of_grids(most=6))
 @settings(max_examples=30)
 def test_each_frame_knows_more_and_the_last_one_all_that_was_told(puzzle: Puzzle) -> None:
-    answer = solve(puzzle)
-    told = list(trace(puzzle, answer.answers[0] if answer.outcome is Outcome.UNIQUE else None))
+    solution = solve(puzzle)
+    told = list(trace(puzzle, solution.solutions[0] if solution.outcome is Outcome.UNIQUE else None))
     for every in ("round", "line", "cell"):
         moments = [frame.cells for frame in frames(puzzle, told, every)]  # type: ignore[arg-type]
         assert (moments[0] == OPEN).all()
@@ -165,7 +165,7 @@ def test_a_gif_shows_what_the_pngs_show(puzzle: Puzzle) -> None:
         assert np.array_equal(np.asarray(frame.convert("RGB")), np.asarray(Image.open(io.BytesIO(data)).convert("RGB")))
 
 
-def test_the_first_frame_is_orange_and_the_last_is_the_answer() -> None:
+def test_the_first_frame_is_orange_and_the_last_is_the_solution() -> None:
     moments = list(frames(SPIRAL, trace(SPIRAL), "round"))
     first, *_, last = pngs(SPIRAL, moments, Look(clues=False, lines=False), 1)
     assert (shades_of(first) == OPEN_SHADES[0]).all()

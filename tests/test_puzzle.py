@@ -113,26 +113,26 @@ def test_an_error_keeps_its_place_in_a_set() -> None:
     assert batch.column("name").to_pylist() == ["", "broken", ""]
 
 
-@given(strategies.puzzles(most=4, most_colours=4))
-def test_turning_a_puzzle_turns_its_answers(puzzle: Puzzle) -> None:
-    turned = {tuple(zip(*grid, strict=True)) for grid in oracles.answers(puzzle)}
-    assert set(oracles.answers(puzzle.transposed())) == turned
+@given(strategies.puzzles(most=4, max_colours=4))
+def test_turning_a_puzzle_turns_its_solutions(puzzle: Puzzle) -> None:
+    turned = {tuple(zip(*grid, strict=True)) for grid in oracles.solutions(puzzle)}
+    assert set(oracles.solutions(puzzle.transposed())) == turned
     assert puzzle.transposed().transposed() == puzzle
 
 
-@given(strategies.puzzles(most=4, most_colours=4))
-def test_mirroring_a_puzzle_mirrors_its_answers(puzzle: Puzzle) -> None:
-    mirrored = {tuple(row[::-1] for row in grid) for grid in oracles.answers(puzzle)}
-    assert set(oracles.answers(puzzle.mirrored())) == mirrored
+@given(strategies.puzzles(most=4, max_colours=4))
+def test_mirroring_a_puzzle_mirrors_its_solutions(puzzle: Puzzle) -> None:
+    mirrored = {tuple(row[::-1] for row in grid) for grid in oracles.solutions(puzzle)}
+    assert set(oracles.solutions(puzzle.mirrored())) == mirrored
     assert puzzle.mirrored().mirrored() == puzzle
 
 
-@given(strategies.puzzles(most=4, most_colours=4), st.data())
-def test_recolouring_a_puzzle_recolours_its_answers(puzzle: Puzzle, data: st.DataObject) -> None:
+@given(strategies.puzzles(most=4, max_colours=4), st.data())
+def test_recolouring_a_puzzle_recolours_its_solutions(puzzle: Puzzle, data: st.DataObject) -> None:
     order = data.draw(orders(puzzle.n_colours))
     recoloured = puzzle.recoloured(order)
-    assert set(oracles.answers(recoloured)) == {
-        tuple(tuple(order[c] for c in row) for row in grid) for grid in oracles.answers(puzzle)
+    assert set(oracles.solutions(recoloured)) == {
+        tuple(tuple(order[c] for c in row) for row in grid) for grid in oracles.solutions(puzzle)
     }
     assert all(recoloured.palette[order[c]] == puzzle.palette[c] for c in range(puzzle.n_colours))
 

@@ -43,7 +43,7 @@ def test_the_bands_begin_and_end_as_documented(stage: str, given: dict[str, int]
     assert (rating.points, str(rating)) == (points, said)
 
 
-def test_only_what_has_an_answer_is_rated() -> None:
+def test_only_what_has_an_solution_is_rated() -> None:
     assert rate("external", "unique", counts(n_rounds=5)) is None
     for outcome in map(str, OUTCOMES):
         assert (rate("line", outcome, counts(n_rounds=5)) is not None) == (outcome in RATED)

@@ -279,7 +279,9 @@ def test_csv_and_jsonl_hold_the_same_rows(tmp_path: Path) -> None:
     with export(tmp_path / "run", "jsonl").open() as lines:
         from_json = [json.loads(line) for line in lines]
     assert (
-        [row["answer"] for row in from_csv] == [row["answer"] for row in rows] == [row["answer"] for row in from_json]
+        [row["solution"] for row in from_csv]
+        == [row["solution"] for row in rows]
+        == [row["solution"] for row in from_json]
     )
     assert list(from_csv[0]) == list(from_json[0]) == list(COLUMNS)
     assert [row["started"] for row in from_json] == [row["started"].isoformat() for row in rows]

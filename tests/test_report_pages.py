@@ -112,10 +112,10 @@ HOSTILE = "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 2
 def some_rows() -> list[dict[str, Any]]:
     """Puzzles of all outcomes, colours and sizes, hostile where a puzzle can be."""
     rows = [
-        row(name=HOSTILE, source=f"{HOSTILE}/x.non", answer="#.#/.#./###", height=3, width=3, solve_s=5.0),
+        row(name=HOSTILE, source=f"{HOSTILE}/x.non", solution="#.#/.#./###", height=3, width=3, solve_s=5.0),
         row(
             name="colours",
-            answer="ab./..b",
+            solution="ab./..b",
             height=2,
             width=3,
             n_colours=3,
@@ -123,7 +123,7 @@ def some_rows() -> list[dict[str, Any]]:
             outcome="multiple",
             stage="sat",
         ),
-        row(name="", source="big.non", answer="/".join(["#." * 50] * 100), height=100, width=100, solve_s=3.0),
+        row(name="", source="big.non", solution="/".join(["#." * 50] * 100), height=100, width=100, solve_s=3.0),
         row(name="late", outcome="timeout", stage="sat", solve_s=2.0, worker=HOSTILE),
         row(
             name="broken",
@@ -295,7 +295,7 @@ def test_keys_alone_suffice(opened: Callable[..., Any], report_page: Path) -> No
 
 
 @in_browser
-def test_pictures_are_the_answers(opened: Callable[..., Any], report_page: Path) -> None:
+def test_pictures_are_the_solutions(opened: Callable[..., Any], report_page: Path) -> None:
     tab = opened(report_page)
     pixels = """(row) => {
         const canvas = document.querySelectorAll("#rows tbody tr:not(.space)")[row].querySelector("canvas");
@@ -412,7 +412,7 @@ def test_pages_of_comparisons(opened: Callable[..., Any], tmp_path: Path, capsys
 
 
 def many_rows(n: int) -> pa.RecordBatch:
-    """Rows that differ in name, place, time and answer."""
+    """Rows that differ in name, place, time and solution."""
     numbers = np.arange(n)
     one = pa.RecordBatch.from_pylist([row(height=20, width=20)], schema())
     batch = one.take(pa.array(np.zeros(n, np.int64)))
@@ -426,7 +426,7 @@ def many_rows(n: int) -> pa.RecordBatch:
         "index": pa.array(numbers.astype(np.int32)),
         "solve_s": pa.array(random.lognormal(-9, 2, n).astype(np.float32)),
         "n_lines": pa.array(random.integers(40, 4000, n)),
-        "answer": pa.array(texts.astype("U")),
+        "solution": pa.array(texts.astype("U")),
     }
     for name, column in columns.items():
         batch = batch.set_column(batch.schema.get_field_index(name), batch.schema.field(name), column)

@@ -30,7 +30,7 @@ PUZZLES = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """One puzzle with one answer, one with two, one with none, one file that can't be read, one that is passed by."""
+    """One puzzle with one solution, one with two, one with none, one file that can't be read, one that is passed by."""
     puzzles = tmp_path / "puzzles"
     puzzles.mkdir()
     for name, text in PUZZLES.items():
@@ -54,8 +54,8 @@ def test_every_file_has_its_row_and_the_summary_says_so(folder: Path, tmp_path: 
         "none.nin": "contradiction",
         "broken.nin": "invalid",
     }
-    assert rows["unique.nin"]["answer"] == "###/#.#"
-    assert {rows["two.nin"]["answer"], rows["two.nin"]["second_answer"]} == {"#./.#", ".#/#."}
+    assert rows["unique.nin"]["solution"] == "###/#.#"
+    assert {rows["two.nin"]["solution"], rows["two.nin"]["second_solution"]} == {"#./.#", ".#/#."}
     assert "broken.nin:3" in rows["broken.nin"]["error"]
     assert "out  4 puzzles in" in done.stdout
     for text in ("unique", "multiple", "contradiction", "invalid", "1 file:", "README.md", "out/rows/*.parquet"):
@@ -84,7 +84,17 @@ def test_a_reader_that_goes_away_is_not_a_failure_of_the_run(folder: Path, tmp_p
 
 
 def test_any_number_of_workers_gives_the_same_rows(folder: Path, tmp_path: Path) -> None:
-    kept = ("outcome", "stage", "digest", "answer", "second_answer", "n_answers", "n_lines", "n_probes", "n_branches")
+    kept = (
+        "outcome",
+        "stage",
+        "digest",
+        "solution",
+        "second_solution",
+        "n_solutions",
+        "n_lines",
+        "n_probes",
+        "n_branches",
+    )
     found = []
     for workers in (1, 8):
         pnono("run", folder, "--out", f"out{workers}", "--workers", workers, "-q", cwd=tmp_path)
@@ -105,12 +115,12 @@ def test_results_go_to_a_new_folder_under_runs_when_none_is_named(folder: Path, 
 
 
 def test_limits_and_plans_reach_the_solver(folder: Path, tmp_path: Path) -> None:
-    pnono("run", folder, "--out", "lines", "--plan", "lines-only", "--no-store-answers", "-q", cwd=tmp_path)
+    pnono("run", folder, "--out", "lines", "--plan", "lines-only", "--no-store-solutions", "-q", cwd=tmp_path)
     rows = rows_of(tmp_path / "lines")
     assert rows["two.nin"]["outcome"] == "stalled"
     assert rows["two.nin"]["n_open"] == 4
-    assert rows["unique.nin"]["answer"] == ""
-    pnono("run", folder, "--out", "any", "--answers", "1", "-q", cwd=tmp_path)
+    assert rows["unique.nin"]["solution"] == ""
+    pnono("run", folder, "--out", "any", "--solutions", "1", "-q", cwd=tmp_path)
     assert rows_of(tmp_path / "any")["two.nin"]["outcome"] == "solved"
     options = json.loads((tmp_path / "lines" / "run.json").read_text())["options"]
     assert options["plan"]["stages"] == ["line"]
@@ -198,7 +208,7 @@ from parallel_nono.kinds import nonogram
 
 def solve(chunk, limits, abort):
     solved = nonogram.solve(chunk, limits, abort)
-    solved.answers.cells[0, 0] ^= 1  # what a solver with a fault might do
+    solved.solutions.cells[0, 0] ^= 1  # what a solver with a fault might do
     return solved
 
 nonogram.KIND = replace(nonogram.KIND, solve=solve)
@@ -206,13 +216,13 @@ main(sys.argv[1:])
 """
 
 
-def test_a_rejected_answer_stops_the_run_as_our_bug_and_keeps_the_puzzle(folder: Path, tmp_path: Path) -> None:
+def test_a_rejected_solution_stops_the_run_as_our_bug_and_keeps_the_puzzle(folder: Path, tmp_path: Path) -> None:
     words = ["run", str(folder / "unique.nin"), "--out", "out"]
     done = subprocess.run(
         [sys.executable, "-c", LYING, *words], capture_output=True, text=True, cwd=tmp_path, timeout=120
     )
     assert done.returncode == 70
-    assert "the checker rejects an answer of the solver: answer 1 breaks the clue of row 1" in done.stderr
+    assert "the checker rejects a solution of the solver: solution 1 breaks the clue of row 1" in done.stderr
     assert "out/rejected-1.parquet" in done.stderr
     pnono("run", "out/rejected-1.parquet", "--out", "again", "-q", cwd=tmp_path)
     assert pq.read_table(tmp_path / "again" / "rows").column("outcome").to_pylist() == ["unique"]

@@ -33,13 +33,13 @@ from parallel_nono.solver.plans import load_plan, names
 AT_ONCE = Plan(("line", "sat"))
 """Everything that lines leave goes to the solver."""
 
-EVERY_ANSWER = Limits(answers=2000, count=2000, plan=AT_ONCE)
+EVERY_SOLUTION = Limits(solutions=2000, count=2000, plan=AT_ONCE)
 SOME = Puzzle.of_grid(((1, 0), (0, 1)))
 """The smallest puzzle that lines leave open."""
 
 
 def switches(n: int) -> Puzzle:
-    """n parts that share nothing, each with two answers: a colour that only its own two rows and columns have."""
+    """n parts that share nothing, each with two solutions: a colour that only its own two rows and columns have."""
     sides = tuple((Block(1, colour),) for colour in range(1, n + 1) for _ in range(2))
     return Puzzle(sides, sides, plain_palette(n + 1))
 
@@ -50,23 +50,23 @@ def stubborn() -> Puzzle:
     return generate("domino", 63, 63, 0)
 
 
-@given(strategies.puzzles(most=4, most_colours=4))
-def test_models_of_the_formula_are_the_answers(puzzle: Puzzle) -> None:
+@given(strategies.puzzles(most=4, max_colours=4))
+def test_models_of_the_formula_are_the_solutions(puzzle: Puzzle) -> None:
     grids = oracles.grids_by_trying_all(puzzle)
-    result = solve(puzzle, EVERY_ANSWER)
-    assert (result.n_answers, result.exhausted) == (len(grids), True)
-    assert set(result.answers) == set(grids)
+    result = solve(puzzle, EVERY_SOLUTION)
+    assert (result.n_solutions, result.exhausted) == (len(grids), True)
+    assert set(result.solutions) == set(grids)
 
 
 @given(st.data())
-def test_models_with_unknown_lengths_are_the_answers(data: st.DataObject) -> None:
-    puzzle = data.draw(strategies.puzzles(most=4, most_colours=3))
+def test_models_with_unknown_lengths_are_the_solutions(data: st.DataObject) -> None:
+    puzzle = data.draw(strategies.puzzles(most=4, max_colours=3))
     hidden = [[data.draw(strategies.blotted_clues(clue)) for clue in side] for side in (puzzle.rows, puzzle.columns)]
     puzzle = Puzzle(tuple(hidden[0]), tuple(hidden[1]), puzzle.palette)
     grids = oracles.grids_by_trying_all(puzzle)
-    result = solve(puzzle, EVERY_ANSWER)
-    assert (result.n_answers, result.exhausted) == (len(grids), True)
-    assert set(result.answers) == set(grids)
+    result = solve(puzzle, EVERY_SOLUTION)
+    assert (result.n_solutions, result.exhausted) == (len(grids), True)
+    assert set(result.solutions) == set(grids)
 
 
 def noise() -> Iterator[Puzzle]:
@@ -94,22 +94,22 @@ def test_every_plan_has_the_same_verdict(plan: Plan) -> None:
     expected = solve_set(set_of(puzzles), Limits(plan=load_plan("search")))
     found = solve_set(set_of(puzzles), Limits(plan=plan))
     assert np.array_equal(found.outcome, expected.outcome)
-    assert np.array_equal(found.n_answers, expected.n_answers)
+    assert np.array_equal(found.n_solutions, expected.n_solutions)
     if plan.stages == ("line", "sat"):
         assert "sat" in {STAGES[stage] for stage in found.stage}
 
 
 def test_counts_of_parts_that_share_nothing_are_multiplied() -> None:
-    exact = Limits(answers=70, count=1000, plan=AT_ONCE)
+    exact = Limits(solutions=70, count=1000, plan=AT_ONCE)
     result = solve(switches(6), exact)
-    assert (result.outcome, result.n_answers, result.exhausted) == (Outcome.MULTIPLE, 64, True)
-    assert len(set(result.answers)) == 64
+    assert (result.outcome, result.n_solutions, result.exhausted) == (Outcome.MULTIPLE, 64, True)
+    assert len(set(result.solutions)) == 64
     result = solve(switches(40), exact)
-    assert (result.n_answers, result.exhausted, len(set(result.answers))) == (1000, False, 70)
+    assert (result.n_solutions, result.exhausted, len(set(result.solutions))) == (1000, False, 70)
 
 
 def exhausted_at(number: int, asked: list[int]) -> Any:
-    """`prove`, but question `number` is said to have no answer."""
+    """`prove`, but question `number` is said to have no solution."""
     original = sat.prove
 
     def prove(questions: list[prover.Question], wanted: int, *rest: Any) -> prover.Proof:
@@ -119,18 +119,18 @@ def exhausted_at(number: int, asked: list[int]) -> Any:
     return prove
 
 
-def test_parts_are_counted_once_two_answers_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_counted_once_two_solutions_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     monkeypatch.setattr(sat, "prove", exhausted_at(0, asked))
-    assert solve(switches(5), Limits(count=1000, plan=AT_ONCE)).n_answers == 32
+    assert solve(switches(5), Limits(count=1000, plan=AT_ONCE)).n_solutions == 32
     assert asked == [2, 1000, 500, 250, 125, 63]  # what the parts before have is not asked for again
 
 
-def test_an_impossible_formula_leaves_no_answer_whatever_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_impossible_formula_leaves_no_solution_whatever_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     monkeypatch.setattr(sat, "prove", exhausted_at(1, asked))
     result = solve(switches(5), Limits(count=1000, plan=AT_ONCE))
-    assert (result.outcome, result.n_answers, result.exhausted) == (Outcome.CONTRADICTION, 0, True)
+    assert (result.outcome, result.n_solutions, result.exhausted) == (Outcome.CONTRADICTION, 0, True)
     assert asked == [2]
 
 
@@ -146,7 +146,7 @@ def test_turned_puzzles_have_the_same_verdict(turn: str) -> None:
     turned = [getattr(puzzle, turn)() for puzzle in puzzles]
     one, other = (solve_set(set_of(these), Limits(count=20, plan=AT_ONCE)) for these in (puzzles, turned))
     assert np.array_equal(one.outcome, other.outcome)
-    assert np.array_equal(one.n_answers, other.n_answers)
+    assert np.array_equal(one.n_solutions, other.n_solutions)
 
 
 def test_a_late_solver_is_ended_and_leaves_no_process_at_work(stubborn: Puzzle) -> None:
@@ -161,7 +161,7 @@ def test_a_late_solver_is_ended_and_leaves_no_process_at_work(stubborn: Puzzle) 
 
 def test_a_question_ends_by_the_clock_of_whoever_asked(stubborn: Puzzle, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not after so many seconds from when its process came to read it; and between few conflicts near the end."""
-    monkeypatch.setattr(prover, "LEAST_GRACE_S", 60.0)
+    monkeypatch.setattr(prover, "MIN_GRACE_S", 60.0)
     monkeypatch.setattr(prover, "GRACE_S", 60.0)
     prover.start(1)
     question = sat._questions(*parts_of(stubborn), Limits())[0]
@@ -231,20 +231,20 @@ def test_a_solver_can_be_stopped(stubborn: Puzzle) -> None:
     assert time.monotonic() - began < 10
 
 
-def test_answers_found_before_the_time_was_up_are_kept() -> None:
-    """An answer of a puzzle whose proof takes long: honest about what is known."""
+def test_solutions_found_before_the_time_was_up_are_kept() -> None:
+    """A solution of a puzzle whose proof takes long: honest about what is known."""
     found = [solve(generate("domino", side, side, 0), Limits(seconds=1.0, plan=AT_ONCE)) for side in (31, 35, 39)]
     late = [result for result in found if result.outcome == Outcome.TIMEOUT]
     assert late
-    assert all(len(result.answers) == result.n_answers <= 1 for result in late)
+    assert all(len(result.solutions) == result.n_solutions <= 1 for result in late)
 
 
-def test_the_limit_holds_while_answers_stream_in() -> None:
+def test_the_limit_holds_while_solutions_stream_in() -> None:
     side = tuple((Block(1),) for _ in range(10))
     began = time.monotonic()
     result = solve(Puzzle(side, side), Limits(seconds=1.0, count=10**7, plan=AT_ONCE))
     assert (result.outcome, result.exhausted) == (Outcome.MULTIPLE, False)
-    assert 2 < result.n_answers < 3_628_800
+    assert 2 < result.n_solutions < 3_628_800
     assert time.monotonic() - began < 2.0 + 1.0
 
 
@@ -252,7 +252,7 @@ def test_a_late_part_promises_nothing_for_those_behind_it(monkeypatch: pytest.Mo
     model = np.ones(12, bool)
     monkeypatch.setattr(sat, "prove", lambda *_: prover.Proof([model], "late", 1))
     result = solve(switches(3), Limits(count=1000, plan=AT_ONCE))
-    assert (result.outcome, result.n_answers) == (Outcome.TIMEOUT, 0)
+    assert (result.outcome, result.n_solutions) == (Outcome.TIMEOUT, 0)
 
 
 def test_a_formula_too_large_is_said_before_it_is_made(stubborn: Puzzle) -> None:
@@ -359,17 +359,17 @@ def test_dimacs_is_what_python_would_print(numbers: list[int]) -> None:
 
 
 def marginals(clue: Clue, n_cells: int, n_colours: int) -> np.ndarray:
-    """By writing out all layouts: the share of them in which a cell has a colour, float64[cells, colours]."""
+    """By writing out all arrangements: the share of them in which a cell has a colour, float64[cells, colours]."""
     shares = np.zeros((n_cells, n_colours))
-    layouts = oracles.layouts(clue, n_cells)
-    for layout in layouts:
-        shares[range(n_cells), list(layout)] += 1
-    return shares / max(len(layouts), 1)
+    arrangements = oracles.arrangements(clue, n_cells)
+    for arrangement in arrangements:
+        shares[range(n_cells), list(arrangement)] += 1
+    return shares / max(len(arrangements), 1)
 
 
-@given(strategies.puzzles_of_grids(most=7, most_colours=4))
+@given(strategies.puzzles_of_grids(most=7, max_colours=4))
 def test_the_first_messages_of_rows_are_shares_of_layouts(puzzle: Puzzle) -> None:
-    """Before a column has said anything, a row weighs all of its layouts alike."""
+    """Before a column has said anything, a row weighs all of its arrangements alike."""
     batch = set_of([puzzle])
     clues = pipeline.clues_of(batch)
     for array in (clues.blocks, clues.lengths, clues.colours):

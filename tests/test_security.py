@@ -40,9 +40,9 @@ UNPACKING = ("extractall", "extract", "unpack_archive")
 
 STARTERS = {
     "engine/environment.py": "engine/probe.py, ours",
-    "engine/facts.py": "git, for the commit of a checkout",
-    "solve/external.py": "the program that --solver names",
-    "solve/prover.py": "a SAT solver of ours",
+    "engine/hostinfo.py": "git, for the commit of a checkout",
+    "solver/external.py": "the program that --solver names",
+    "solver/prover.py": "a SAT solver of ours",
     "web/serve/desk.py": "the worker of a web page, ours",
     "web/wasm.py": "the builder of the page's solver, ours, and wasm-ld",
     "web/build.py": "the same",
@@ -50,7 +50,7 @@ STARTERS = {
 """Who may start another program. A new one is a decision: it belongs here, with what it starts."""
 
 CALLERS = {
-    "formats/fetch.py": "`pnono fetch`: sites that the user names",
+    "files/fetch.py": "`pnono fetch`: sites that the user names",
     "engine/environment.py": "the standard output that Ray would spoil; Ray's own sockets",
     "engine/probe.py": "a cluster that --address names",
     "cli/serve.py": "listens, on loopback unless told otherwise",
@@ -143,7 +143,7 @@ def test_only_these_use_the_network() -> None:
 def test_only_ray_gets_objects_and_only_ours() -> None:
     """Ray pickles what it moves between driver and workers; nothing else of ours imports it."""
     users = {place(path) for path in MODULES if any(name.split(".")[0] == "ray" for name in imported(path))}
-    assert all(user.startswith("engine/") for user in users)
+    assert all(user.startswith(("engine/", "lanes/")) for user in users)
 
 
 # Files
@@ -303,7 +303,7 @@ def _gcs_ports(family: list[psutil.Process]) -> set[int]:
 
 
 def _can_ask(port: int, **authentication: str) -> bool:
-    """Whether another process on this machine gets an answer of Ray's head at a port."""
+    """Whether another process on this machine gets a solution of Ray's head at a port."""
     script = (
         f"from ray._raylet import GcsClient; print('nodes', len(GcsClient('127.0.0.1:{port}').get_all_node_info(10)))"
     )

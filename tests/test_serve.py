@@ -59,9 +59,9 @@ class Asker:
         async def asked() -> Any:
             transport = httpx.ASGITransport(self._app, raise_app_exceptions=False)
             async with httpx.AsyncClient(transport=transport, base_url=self._address, cookies=self._cookies) as asker:
-                answer = await asker.request(method, path, **more)
+                response = await asker.request(method, path, **more)
                 self._cookies = asker.cookies
-                return answer
+                return response
 
         return asyncio.run(asked())
 
@@ -82,9 +82,9 @@ class Asker:
     ],
 )
 def test_a_name_that_only_points_here_is_refused(tmp_path: Path, host: str) -> None:
-    answer = Asker(tmp_path).get("/api/runs", headers={"host": host})
-    assert answer.status_code == 421
-    assert "not called" in answer.json()["error"]
+    response = Asker(tmp_path).get("/api/runs", headers={"host": host})
+    assert response.status_code == 421
+    assert "not called" in response.json()["error"]
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:8888", "127.0.0.1:1", "[::1]:8888"])
@@ -135,19 +135,19 @@ def test_the_token_opens_and_its_cookie_does_not_give_it_away(tmp_path: Path) ->
     assert asker.get("/api/about", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
     assert asker.post("/api/login", json={"token": "something else"}).status_code == 401
     assert asker.post("/api/login", json={"token": 5}).status_code == 401
-    answer = asker.post("/api/login", json={"token": TOKEN})
-    assert answer.status_code == 200
-    cookie = answer.headers["set-cookie"]
+    response = asker.post("/api/login", json={"token": TOKEN})
+    assert response.status_code == 200
+    cookie = response.headers["set-cookie"]
     assert {"HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
     assert TOKEN not in cookie
     assert asker.get("/api/about").status_code == 200
 
 
-def test_every_answer_forbids_scripts_that_are_not_ours(tmp_path: Path) -> None:
+def test_every_solution_forbids_scripts_that_are_not_ours(tmp_path: Path) -> None:
     asker = Asker(tmp_path)
     for path in ("/", "/assets/style.css", "/api/about", "/api/runs", "/nothing", "/api/runs/x/live"):
-        answer = asker.get(path)
-        assert {name: answer.headers[name] for name in HEADERS} == HEADERS, path
+        response = asker.get(path)
+        assert {name: response.headers[name] for name in HEADERS} == HEADERS, path
     assert "unsafe" not in HEADERS["Content-Security-Policy"]
     page = asker.get("/").text
     assert "<script>" not in page
@@ -405,11 +405,11 @@ def test_a_sample_of_any_format_is_solved_as_the_library_does(path: Path) -> Non
     result = solve(puzzle)
     assert verdict["outcome"] == result.outcome
     assert verdict["counts"] == result.counts
-    assert verdict["answers"] == [jobs.flat(answer) for answer in result.answers]
+    assert verdict["solutions"] == [jobs.flat(solution) for solution in result.solutions]
     told = {at: to for event in events if event["type"] == "steps" for step in event["steps"]
             for at, to in zip(step["at"], step["to"], strict=True)}  # fmt: skip
     if result.outcome == Outcome.UNIQUE:
-        assert all(verdict["answers"][0][at] == to for at, to in told.items())
+        assert all(verdict["solutions"][0][at] == to for at, to in told.items())
 
 
 @pytest.mark.parametrize(
@@ -447,7 +447,7 @@ WRITABLE = [form.name for form in FORMATS if form.write is not None and form.nam
 def test_what_is_saved_is_read_back_as_the_same_puzzle(to: str) -> None:
     events = events_of("solve", HOOK)
     puzzle, verdict = one(events, "puzzle"), one(events, "verdict")
-    options = {"to": to, "answers": verdict["answers"], "outcome": verdict["outcome"]}
+    options = {"to": to, "solutions": verdict["solutions"], "outcome": verdict["outcome"]}
     content = one(events_of("export", puzzle["text"], **options), "content")
     saved = next(read(content["data"].encode("latin-1"), to))
     assert saved.digest == next(read(HOOK.encode())).digest
@@ -455,10 +455,10 @@ def test_what_is_saved_is_read_back_as_the_same_puzzle(to: str) -> None:
 
 
 @pytest.mark.parametrize(("to", "begins"), [("png", "\x89PNG"), ("svg", "<svg"), ("pdf", "%PDF"), ("gif", "GIF8")])
-@pytest.mark.parametrize("show", ["answer", "puzzle"])
+@pytest.mark.parametrize("show", ["solution", "puzzle"])
 def test_pictures_are_saved(to: str, begins: str, show: str) -> None:
     events = events_of("solve", CROSSED)
-    options = {"to": to, "show": show, "answers": one(events, "verdict")["answers"], "outcome": "multiple"}
+    options = {"to": to, "show": show, "solutions": one(events, "verdict")["solutions"], "outcome": "multiple"}
     content = one(events_of("export", one(events, "puzzle")["text"], **options), "content")
     assert begins in content["data"][:200]
 
@@ -466,12 +466,12 @@ def test_pictures_are_saved(to: str, begins: str, show: str) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (HOOK, {"to": "png", "answers": [[1] * 9]}, "answer: row 1"),
-        (HOOK, {"to": "png", "answers": [[1] * 8]}, "answer: expected 9 numbers"),
-        (HOOK, {"to": "png", "answers": ["x" * 9]}, "answer: expected 9 numbers"),
+        (HOOK, {"to": "png", "solutions": [[1] * 9]}, "solution: row 1"),
+        (HOOK, {"to": "png", "solutions": [[1] * 8]}, "solution: expected 9 numbers"),
+        (HOOK, {"to": "png", "solutions": ["x" * 9]}, "solution: expected 9 numbers"),
         (HOOK, {"to": "nix"}, "expected a format among"),
-        (HOOK, {"to": "taai", "answers": []}, ""),
-        (CROSSED, {"to": "rofl", "answers": [[1, 0, 0, 1]], "outcome": "multiple"}, "rofl"),
+        (HOOK, {"to": "taai", "solutions": []}, ""),
+        (CROSSED, {"to": "rofl", "solutions": [[1, 0, 0, 1]], "outcome": "multiple"}, "rofl"),
     ],
 )
 def test_what_can_not_be_saved_is_refused_in_a_sentence(text: str, options: dict[str, Any], message: str) -> None:
@@ -543,9 +543,9 @@ def stubborn(side: int = 60, seed: int = 11) -> str:
 
 
 def test_events_come_as_a_stream_while_the_work_goes_on(serving: Serving) -> None:
-    with httpx.stream("POST", f"{serving.address}/api/solve", content=HOOK, timeout=240) as answer:
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        kinds = [json.loads(line[6:])["type"] for line in answer.iter_lines() if line.startswith("data: ")]
+    with httpx.stream("POST", f"{serving.address}/api/solve", content=HOOK, timeout=240) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        kinds = [json.loads(line[6:])["type"] for line in response.iter_lines() if line.startswith("data: ")]
     kinds = [kind for kind in kinds if kind not in ("tick", "compiling")]
     assert kinds[:2] == ["started", "puzzle"]
     assert set(kinds[2:]) == {"steps", "verdict"}
@@ -596,8 +596,8 @@ def test_a_header_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_solve_ends_at_once_when_who_asked_goes_away(serving: Serving) -> None:
     known = {process.pid for process in workers()}  # one waits for work since the test before
     assert known
-    with httpx.stream("POST", f"{serving.address}/api/solve", content=stubborn(), timeout=240) as answer:
-        lines = answer.iter_lines()  # kept: without it the stream is closed
+    with httpx.stream("POST", f"{serving.address}/api/solve", content=stubborn(), timeout=240) as response:
+        lines = response.iter_lines()  # kept: without it the stream is closed
         assert any('"steps"' in line for line in lines)
         time.sleep(2.0)  # the SAT solver may have its process by now
         at_work = workers()
@@ -617,14 +617,14 @@ def test_too_many_jobs_of_one_client_are_refused(serving: Serving) -> None:
 
             async def begun(stack: list[Any]) -> int:
                 request = asker.build_request("POST", f"{serving.address}/api/solve", content=stubborn_text)
-                answer = await asker.send(request, stream=True)
-                stack.append(answer)
-                return answer.status_code
+                response = await asker.send(request, stream=True)
+                stack.append(response)
+                return response.status_code
 
             open_ones: list[Any] = []
             codes = [await begun(open_ones) for _ in range(4)]
-            for answer in open_ones:
-                await answer.aclose()
+            for response in open_ones:
+                await response.aclose()
             return codes
 
     assert asyncio.run(greedy()) == [200, 200, 200, 429]
@@ -657,8 +657,8 @@ def test_a_finished_run_is_listed_and_reported(serving: Serving, finished: Path)
     policy = page.headers["content-security-policy"]
     assert "sha256-" in policy
     assert "'unsafe-inline'" not in policy.partition("style-src")[0]
-    with httpx.stream("GET", f"{serving.address}/api/runs/finished/live", timeout=60) as answer:
-        states = [json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: ")]
+    with httpx.stream("GET", f"{serving.address}/api/runs/finished/live", timeout=60) as response:
+        states = [json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: ")]
     assert len(states) == 1
     assert (states[0]["rows"], states[0]["running"]) == (4, False)
     assert states[0]["outcomes"] == {"unique": 2, "multiple": 1, "invalid": 1}
@@ -719,7 +719,7 @@ def test_a_pasted_puzzle_is_solved_step_by_step(page: Any) -> None:
     page.fill("#text", HOOK)
     page.press("#text", "Tab")
     page.click("#go")
-    status_of(page, "Unique: this is the only answer.")
+    status_of(page, "Unique: this is the only solution.")
     page.locator("#stop:disabled").wait_for()
     page.click("#last")
     assert "Step 6 of 6: round 2, row 2: 1 cell" in page.inner_text("#step")
@@ -741,14 +741,14 @@ def test_a_pasted_puzzle_is_solved_step_by_step(page: Any) -> None:
     assert "of 10" in facts
 
 
-def test_an_ambiguous_puzzle_shows_both_answers(page: Any) -> None:
+def test_an_ambiguous_puzzle_shows_both_solutions(page: Any) -> None:
     page.fill("#text", CROSSED)
     page.click("#go")
     status_of(page, "Ambiguous")
-    page.click("#views button:has-text('Both answers')")
+    page.click("#views button:has-text('Both solutions')")
     assert "they differ in 4 cells" in page.inner_text("#step")
     page.click("#views button:has-text('Second')")
-    assert page.inner_text("#step") == "The second answer."
+    assert page.inner_text("#step") == "The second solution."
 
 
 def test_a_dropped_picture_becomes_a_puzzle(page: Any) -> None:
@@ -963,9 +963,9 @@ def test_nothing_outlives_a_server_that_was_killed(tmp_path: Path) -> None:
         transport = httpx.HTTPTransport(retries=5)
         with (
             httpx.Client(transport=transport, timeout=240) as asker,
-            asker.stream("POST", f"{address}api/solve", content=stubborn()) as answer,
+            asker.stream("POST", f"{address}api/solve", content=stubborn()) as response,
         ):
-            lines = answer.iter_lines()
+            lines = response.iter_lines()
             assert any('"puzzle"' in line for line in lines)
             time.sleep(1.0)
             children = psutil.Process(server.pid).children(recursive=True)

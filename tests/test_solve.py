@@ -20,9 +20,9 @@ from parallel_nono.puzzle import Block, InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
 from parallel_nono.solver import pipeline, solve, solve_set
 from parallel_nono.solver.plans import load_plan
-from parallel_nono.solver.single import RejectedAnswer
+from parallel_nono.solver.single import RejectedSolution
 
-EVERY_ANSWER = Limits(answers=2000, count=2000)
+EVERY_SOLUTION = Limits(solutions=2000, count=2000)
 
 
 def clue(*lengths: int) -> tuple[Block, ...]:
@@ -30,7 +30,7 @@ def clue(*lengths: int) -> tuple[Block, ...]:
 
 
 def ones(n: int) -> Puzzle:
-    """One black cell in every row and column: n! answers."""
+    """One black cell in every row and column: n! solutions."""
     return Puzzle((clue(1),) * n, (clue(1),) * n)
 
 
@@ -40,38 +40,38 @@ def domino() -> Puzzle:
     return generate("domino", 63, 63, 0)
 
 
-@given(strategies.puzzles(most=4, most_colours=3))
+@given(strategies.puzzles(most=4, max_colours=3))
 def test_outcome_and_count_are_those_of_trying_all_grids(puzzle: Puzzle) -> None:
     grids = oracles.grids_by_trying_all(puzzle)
-    result = solve(puzzle, EVERY_ANSWER)
+    result = solve(puzzle, EVERY_SOLUTION)
     expected = {0: Outcome.CONTRADICTION, 1: Outcome.UNIQUE}.get(len(grids), Outcome.MULTIPLE)
-    assert (result.outcome, result.n_answers, result.exhausted) == (expected, len(grids), True)
-    assert set(result.answers) == set(grids)
+    assert (result.outcome, result.n_solutions, result.exhausted) == (expected, len(grids), True)
+    assert set(result.solutions) == set(grids)
 
 
-@given(strategies.puzzles(most=5, most_colours=4))
-def test_turning_a_puzzle_turns_its_answers(puzzle: Puzzle) -> None:
-    turned = solve(puzzle.transposed(), EVERY_ANSWER)
-    assert {tuple(zip(*a, strict=True)) for a in turned.answers} == set(solve(puzzle, EVERY_ANSWER).answers)
+@given(strategies.puzzles(most=5, max_colours=4))
+def test_turning_a_puzzle_turns_its_solutions(puzzle: Puzzle) -> None:
+    turned = solve(puzzle.transposed(), EVERY_SOLUTION)
+    assert {tuple(zip(*a, strict=True)) for a in turned.solutions} == set(solve(puzzle, EVERY_SOLUTION).solutions)
 
 
-@given(strategies.puzzles(most=5, most_colours=4))
-def test_mirroring_a_puzzle_mirrors_its_answers(puzzle: Puzzle) -> None:
-    mirrored = solve(puzzle.mirrored(), EVERY_ANSWER)
-    assert {tuple(row[::-1] for row in a) for a in mirrored.answers} == set(solve(puzzle, EVERY_ANSWER).answers)
+@given(strategies.puzzles(most=5, max_colours=4))
+def test_mirroring_a_puzzle_mirrors_its_solutions(puzzle: Puzzle) -> None:
+    mirrored = solve(puzzle.mirrored(), EVERY_SOLUTION)
+    assert {tuple(row[::-1] for row in a) for a in mirrored.solutions} == set(solve(puzzle, EVERY_SOLUTION).solutions)
 
 
-@given(strategies.puzzles(most=5, most_colours=5), st.randoms(use_true_random=False))
-def test_recolouring_a_puzzle_recolours_its_answers(puzzle: Puzzle, random) -> None:  # type: ignore[no-untyped-def]
+@given(strategies.puzzles(most=5, max_colours=5), st.randoms(use_true_random=False))
+def test_recolouring_a_puzzle_recolours_its_solutions(puzzle: Puzzle, random) -> None:  # type: ignore[no-untyped-def]
     inks = list(range(1, puzzle.n_colours))
     random.shuffle(inks)
     order = [0, *inks]
-    recoloured = solve(puzzle.recoloured(order), EVERY_ANSWER)
-    expected = {tuple(tuple(order[c] for c in row) for row in a) for a in solve(puzzle, EVERY_ANSWER).answers}
-    assert set(recoloured.answers) == expected
+    recoloured = solve(puzzle.recoloured(order), EVERY_SOLUTION)
+    expected = {tuple(tuple(order[c] for c in row) for row in a) for a in solve(puzzle, EVERY_SOLUTION).solutions}
+    assert set(recoloured.solutions) == expected
 
 
-@given(strategies.puzzles(most=6, most_colours=4))
+@given(strategies.puzzles(most=6, max_colours=4))
 def test_lines_alone_know_exactly_the_fixpoint(puzzle: Puzzle) -> None:
     grid = oracles.settled_grid(puzzle)
     for order in ("sweep", "rounds"):
@@ -84,14 +84,14 @@ def test_lines_alone_know_exactly_the_fixpoint(puzzle: Puzzle) -> None:
         assert result.outcome == (Outcome.STALLED if result.open_cells else Outcome.UNIQUE)
 
 
-@given(st.lists(strategies.puzzles(most=9, most_colours=4), min_size=1, max_size=6))
+@given(st.lists(strategies.puzzles(most=9, max_colours=4), min_size=1, max_size=6))
 def test_long_line_kernels_decide_short_puzzles_alike(puzzles: list[Puzzle]) -> None:
     batch = set_of(puzzles)
     narrow = solve_set(batch, Limits(count=50))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "NARROW", 0)
         wide = solve_set(batch, Limits(count=50))
-    for column in ("outcome", "n_answers", "exhausted", "n_open", "cells"):
+    for column in ("outcome", "n_solutions", "exhausted", "n_open", "cells"):
         assert np.array_equal(getattr(narrow, column), getattr(wide, column)), column
 
 
@@ -112,24 +112,24 @@ def test_the_same_set_gives_the_same_counts_in_any_number_of_threads() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_permutations_are_counted_exactly_and_all_of_them_shown(n: int) -> None:
-    result = solve(ones(n), Limits(answers=1000))
+    result = solve(ones(n), Limits(solutions=1000))
     count = len(list(permutations(range(n))))
-    assert (result.n_answers, result.exhausted, len(set(result.answers))) == (count, True, count)
+    assert (result.n_solutions, result.exhausted, len(set(result.solutions))) == (count, True, count)
 
 
 def test_counting_stops_at_the_cap_and_says_that_it_did() -> None:
     result = solve(ones(7), Limits(count=1000))
-    assert (result.outcome, result.n_answers, result.exhausted) == (Outcome.MULTIPLE, 1000, False)
-    assert len(result.answers) == 2
+    assert (result.outcome, result.n_solutions, result.exhausted) == (Outcome.MULTIPLE, 1000, False)
+    assert len(result.solutions) == 2
 
 
-def test_one_answer_is_enough_when_no_more_is_asked() -> None:
-    result = solve(ones(3), Limits(answers=1))
-    assert (result.outcome, len(result.answers), result.exhausted) == (Outcome.SOLVED, 1, False)
+def test_one_solution_is_enough_when_no_more_is_asked() -> None:
+    result = solve(ones(3), Limits(solutions=1))
+    assert (result.outcome, len(result.solutions), result.exhausted) == (Outcome.SOLVED, 1, False)
 
 
-def test_what_lines_decide_is_unique_even_when_only_one_answer_is_asked() -> None:
-    result = solve(Puzzle((clue(2),), (clue(1), clue(1))), Limits(answers=1))
+def test_what_lines_decide_is_unique_even_when_only_one_solution_is_asked() -> None:
+    result = solve(Puzzle((clue(2),), (clue(1), clue(1))), Limits(solutions=1))
     assert (result.outcome, result.stage) == (Outcome.UNIQUE, "line")
 
 
@@ -143,7 +143,7 @@ def test_stages_are_named_by_what_decided() -> None:
 def test_plans_end_where_they_say() -> None:
     puzzle = generate("domino", 15, 15, 0)
     lines = solve(puzzle, Limits(plan=("line",)))
-    assert (lines.outcome, lines.stage, lines.n_answers) == (Outcome.STALLED, "line", 0)
+    assert (lines.outcome, lines.stage, lines.n_solutions) == (Outcome.STALLED, "line", 0)
     probes = solve(puzzle, Limits(plan=("line", "probe")))
     assert (probes.outcome, probes.stage) == (Outcome.STALLED, "probe")
     assert probes.counts["n_probes"] > 0
@@ -193,12 +193,12 @@ def test_a_search_deeper_than_its_room_starts_again_with_more(monkeypatch: pytes
     [
         (Puzzle((clue(1, 1), clue()), (clue(1), clue(1))), "row 1: the clue needs 3 cells, the line has 2"),
         (Puzzle((clue(2), clue(1)), (clue(1), clue(1))), "colour 1: the rows hold 3 cells, the columns 2"),
-        (Puzzle((clue(1), clue(1, 1), clue(1)), (clue(1), clue(2), clue(1))), "column 2: no layout"),
+        (Puzzle((clue(1), clue(1, 1), clue(1)), (clue(1), clue(2), clue(1))), "column 2: no arrangement"),
     ],
 )
 def test_a_contradiction_names_its_witness(puzzle: Puzzle, witness: str) -> None:
     result = solve(puzzle)
-    assert (result.outcome, result.answers) == (Outcome.CONTRADICTION, ())
+    assert (result.outcome, result.solutions) == (Outcome.CONTRADICTION, ())
     assert result.witness.startswith(witness)
 
 
@@ -239,14 +239,14 @@ def test_a_slice_of_a_set_is_solved_like_its_puzzles() -> None:
     puzzles = [generate("noise", 8, 9, seed, density=50) for seed in range(10)]
     batch = set_of(puzzles)
     part = solve_set(batch.slice(3, 4), Limits(count=9))
-    assert part.n_answers.tolist() == [solve(p, Limits(count=9)).n_answers for p in puzzles[3:7]]
+    assert part.n_solutions.tolist() == [solve(p, Limits(count=9)).n_solutions for p in puzzles[3:7]]
 
 
-def test_an_answer_that_the_checker_rejects_is_our_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_solution_that_the_checker_rejects_is_our_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     from parallel_nono.solver import single
 
     monkeypatch.setattr(single, "check", lambda puzzle, grid: "row 1: wrong")
-    with pytest.raises(RejectedAnswer, match="answer 1 is wrong: row 1: wrong"):
+    with pytest.raises(RejectedSolution, match="solution 1 is wrong: row 1: wrong"):
         solve(ones(2))
 
 
@@ -255,7 +255,7 @@ def test_wide_colour_puzzles_agree_with_their_own_picture() -> None:
     result = solve(puzzle, Limits(seconds=20))
     assert result.outcome in (Outcome.UNIQUE, Outcome.MULTIPLE)
     if result.outcome == Outcome.UNIQUE:
-        assert result.answers == (puzzle.goal,)
+        assert result.solutions == (puzzle.goal,)
     known = [
         (a, b)
         for row, goal in zip(result.partial, puzzle.goal or (), strict=True)

@@ -267,7 +267,7 @@ def test_zeros_that_could_be_either_are_clues_and_a_warning() -> None:
     assert zeros_read([picture, picture], are_clues=True)[0] == [[[], [1, 1], [1, 1]]] * 2
 
 
-@given(puzzle=puzzles_of_grids(most=7, most_colours=2), at_end=st.booleans())
+@given(puzzle=puzzles_of_grids(most=7, max_colours=2), at_end=st.booleans())
 @settings(max_examples=60)
 def test_padded_clues_and_pictures_in_json_are_the_puzzle_or_told(puzzle: Puzzle, at_end: bool) -> None:
     sides = []
@@ -421,9 +421,9 @@ def test_the_warning_names_the_line_of_the_file() -> None:
         assert only(name, text).warnings[0].startswith(f"line {place}: ")
 
 
-@given(puzzle=puzzles_of_grids(most=5, most_colours=3), at=st.integers(0, 5), clue=st.sampled_from([(), ((1, 1),)]))
+@given(puzzle=puzzles_of_grids(most=5, max_colours=3), at=st.integers(0, 5), clue=st.sampled_from([(), ((1, 1),)]))
 @settings(max_examples=60)
-def test_rows_and_columns_that_do_not_agree_have_no_answer(puzzle: Puzzle, at: int, clue: Clue) -> None:
+def test_rows_and_columns_that_do_not_agree_have_no_solution(puzzle: Puzzle, at: int, clue: Clue) -> None:
     assert agree(puzzle.rows, puzzle.columns, puzzle.n_colours)
     rows = [*puzzle.rows]
     rows.insert(min(at, len(rows)), runs([colour for _, colour in clue]))

@@ -20,7 +20,7 @@ from parallel_nono.attempt import Limits
 from parallel_nono.engine.work import Chunk, Place, Work, attempt, new_page
 from parallel_nono.kinds import kind
 from parallel_nono.kinds.strikeout import search, table, text
-from parallel_nono.kinds.strikeout.check import Certificate, Claim, Proved, faults, first_wrong
+from parallel_nono.kinds.strikeout.checker import Certificate, Claim, Proved, faults, first_wrong
 from parallel_nono.kinds.strikeout.kernels import PARTS, SAMPLE, grow
 from parallel_nono.kinds.strikeout.search import LIST, MULTISET, Refused, Verdict, Watch, bitmask, remembered, runs_of
 from parallel_nono.kinds.strikeout.table import FOR_EVER, Table, certificate
@@ -64,7 +64,7 @@ def values(take: int, n: int) -> list[int]:
 def verdicts(strip: str, take: int) -> dict[str, Verdict]:
     batch = text.read([("s", f"{len(strip)} {take} {strip}\n".encode())])
     found = kind("strikeout", {"solver": "all"}).solve(batch, Limits(), np.zeros(1, np.int64))
-    return {trial.solver: trial.verdict for trial in found.answers[0]}
+    return {trial.solver: trial.verdict for trial in found.solutions[0]}
 
 
 def rows_of(content: str, seconds: float = 20.0, **options: str) -> list[dict[str, Any]]:
@@ -155,12 +155,12 @@ def test_what_has_too_many_positions_is_refused_before_it_begins() -> None:
     assert bitmask("O" * 64, 64, FOR_EVER)[:3] == (1, -1, 0)
     assert monotonic() - began < 10
     (row,) = rows_of(f"40 1 {'O' * 40}", solver="bitmask")
-    assert (row["outcome"], row["stage"], row["answer"]) == ("stalled", "search", "")
+    assert (row["outcome"], row["stage"], row["solution"]) == ("stalled", "search", "")
     assert row["error"].startswith("bitmask: expected at most 4,194,304 positions")
 
 
 def test_positions_that_do_not_fit_in_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MOST_REMEMBERED", 2000)
+    monkeypatch.setattr(search, "MAX_REMEMBERED", 2000)
     with pytest.raises(Refused, match="at most 2,000 positions"):
         remembered(LIST, "O" * 40, 1, True, FOR_EVER)
 
@@ -275,8 +275,8 @@ def test_too_few_values_prove_no_period() -> None:
 
 
 def test_rows_tell_of_a_period_only_what_their_own_values_prove() -> None:
-    one = rows_of("6 2 OOOOOO")[0]["answer"]
-    after_a_long_one = rows_of(f"2000 2 {'O' * 2000}\n6 2 OOOOOO")[1]["answer"]
+    one = rows_of("6 2 OOOOOO")[0]["solution"]
+    after_a_long_one = rows_of(f"2000 2 {'O' * 2000}\n6 2 OOOOOO")[1]["solution"]
     assert one == after_a_long_one == '{"winner":1,"grundy":3,"move":3,"period":34,"period_from":53}'
 
 
@@ -284,10 +284,10 @@ def test_a_strip_of_a_million_cells_is_judged_at_once_where_values_repeat() -> N
     n = 1_000_000
     strip = "O" * n
     (row,) = rows_of(f"{n} 2\n{strip}\n")
-    answer = json.loads(row["answer"])
+    solution = json.loads(row["solution"])
     assert (row["outcome"], row["width"], row["n_branches"]) == ("solved", n, 256)
-    assert answer["grundy"] == plain_values(2, 200)[53 + (n - 53) % 34]
-    assert answer["period"] == 34
+    assert solution["grundy"] == plain_values(2, 200)[53 + (n - 53) % 34]
+    assert solution["period"] == 34
 
 
 @pytest.mark.slow
@@ -299,7 +299,7 @@ def test_without_a_period_values_up_to_a_hundred_thousand_pass_the_checker() -> 
 
 
 def test_many_numbers_k_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "MOST_BYTES", 3 * Table(1).n_bytes)
+    monkeypatch.setattr(table, "MAX_BYTES", 3 * Table(1).n_bytes)
     for take in range(1, 30):
         table.table_of(take).grow(10, FOR_EVER)
     assert len(table._tables) <= 3
@@ -353,8 +353,8 @@ def test_a_period_is_believed_only_with_values_enough() -> None:
 
 
 def test_behind_the_proved_values_those_needed_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parallel_nono.kinds.strikeout.check.PROVED_MOST", 100)
-    monkeypatch.setattr("parallel_nono.kinds.strikeout.check.SPOTS", 3)
+    monkeypatch.setattr("parallel_nono.kinds.strikeout.checker.PROVED_MOST", 100)
+    monkeypatch.setattr("parallel_nono.kinds.strikeout.checker.SPOTS", 3)
     numbers = np.array(values(3, 300), np.uint16)
     assert Proved(3).wrong(Certificate(numbers, 0, 0), {250}) == ""
     numbers[249] += 1  # neither needed nor among the spots 100, 175, 250

@@ -86,7 +86,7 @@ def test_damaged_compiled_code_is_compiled_again_and_said(
     out = pnono("run", "hook.non", "--out", "out", cwd=hook, NUMBA_CACHE_DIR=str(folder))
     assert "damaged compiled code: compiling again" in out.stderr
     (row,) = pq.read_table(hook / "out/rows").to_pylist()
-    assert (row["outcome"], row["answer"]) == ("unique", "##./#../###")
+    assert (row["outcome"], row["solution"]) == ("unique", "##./#../###")
     assert (
         "damaged" not in pnono("solve", "hook.non", cwd=hook, NUMBA_CACHE_DIR=str(folder)).stderr
     )  # it is whole again
@@ -112,7 +112,7 @@ def test_a_driver_finds_damage_before_its_workers_do(
 )
 def test_settings_of_numba_that_we_cannot_work_with_are_ignored_and_said(name: str, value: str, hook: Path) -> None:
     out = pnono("run", "hook.non", "--out", "out", cwd=hook, **{name: value})
-    assert pq.read_table(hook / "out/rows")["answer"].to_pylist() == ["##./#../###"]
+    assert pq.read_table(hook / "out/rows")["solution"].to_pylist() == ["##./#../###"]
     solved = pnono("solve", "hook.non", cwd=hook, **{name: value})
     assert "Unique" in solved.stdout
     for each in (out, solved):
@@ -152,7 +152,7 @@ def test_the_collected_cases(case: str, compiled: Path, shared: Path, tmp_path: 
     file = SHARED / f"cases2/files/{case}_hook.non"
     pnono("run", file, "--out", "out", cwd=tmp_path, **environment)
     (row,) = pq.read_table(tmp_path / "out/rows").to_pylist()
-    assert (row["outcome"], row["n_answers"], row["answer"]) == ("unique", 1, "##./#../###")
+    assert (row["outcome"], row["n_solutions"], row["solution"]) == ("unique", 1, "##./#../###")
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
@@ -204,7 +204,7 @@ def test_closed_standard_streams_are_a_sentence_and_never_a_file(
     assert done.stderr.startswith(told)
     assert "Traceback" not in done.stderr
     if "hook.non" in words and "run" in words:
-        assert pq.read_table(hook / "out/rows")["answer"].to_pylist() == ["##./#../###"]
+        assert pq.read_table(hook / "out/rows")["solution"].to_pylist() == ["##./#../###"]
 
 
 # Signals

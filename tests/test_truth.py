@@ -142,7 +142,7 @@ def test_small_collections_agree_with_another_solver(shared: Path) -> None:
     assert compared > 200
 
 
-def test_counts_of_answers_by_another_solver(shared: Path) -> None:
+def test_counts_of_solutions_by_another_solver(shared: Path) -> None:
     folder = shared / "data/picross-solver"
     compared = 0
     for row in table(folder / "outputs/validation.csv"):
@@ -153,7 +153,7 @@ def test_counts_of_answers_by_another_solver(shared: Path) -> None:
         if puzzle is not None:
             compared += 1
             result = solve(puzzle, Limits(seconds=60, count=1000))
-            assert (result.n_answers, result.exhausted) == (int(row["Solutions"]), True), row["Grid"]
+            assert (result.n_solutions, result.exhausted) == (int(row["Solutions"]), True), row["Grid"]
     assert compared >= 20
 
 

@@ -27,25 +27,25 @@ SAME_STAGES = Plan(("line", "probe", "search"), probes=Plan().probes, visits=0)
 """What the page runs: the default plan but for the SAT solver."""
 
 
-def native(puzzles: list[Puzzle], answers: int = 2, seconds: float = 60.0) -> list[dict[str, Any]]:
+def native(puzzles: list[Puzzle], solutions: int = 2, seconds: float = 60.0) -> list[dict[str, Any]]:
     """Everything that is compared, by the kernels of this machine."""
     builder = SetBuilder()
     for puzzle in puzzles:
         builder.add(puzzle)
-    results = solve_set(builder.finish(), Limits(seconds, answers, plan=SAME_STAGES))
+    results = solve_set(builder.finish(), Limits(seconds, solutions, plan=SAME_STAGES))
     found = []
     for p in range(len(puzzles)):
         cells = results.cells[:, results.cell_starts[p] : results.cell_starts[p + 1]]
-        kept = results.answers.get(p, cells[: min(int(results.n_answers[p]), 2)])
+        kept = results.solutions.get(p, cells[: min(int(results.n_solutions[p]), 2)])
         found.append(
             {
                 "outcome": OUTCOMES[results.outcome[p]].value,
                 "stage": STAGES[results.stage[p]],
-                "nAnswers": int(results.n_answers[p]),
+                "nSolutions": int(results.n_solutions[p]),
                 "exhausted": bool(results.exhausted[p]),
                 "witness": results.witness[p],
                 "nOpen": int(results.n_open[p]),
-                "answers": kept.tolist(),
+                "solutions": kept.tolist(),
                 **{name: int(getattr(results, name)[p]) for name in COUNTS},
             }
         )
@@ -58,10 +58,10 @@ def in_wasm(puzzles: list[Puzzle], **options: Any) -> list[dict[str, Any]]:
     return [result | {name: result["counts"][name] for name in COUNTS} for result in results]
 
 
-def same(puzzles: list[Puzzle], answers: int = 2) -> list[dict[str, Any]]:
+def same(puzzles: list[Puzzle], solutions: int = 2) -> list[dict[str, Any]]:
     """What the module says of puzzles, after it was found to be what the native kernels say."""
-    found = in_wasm(puzzles, answers=answers)
-    for puzzle, result, truth in zip(puzzles, found, native(puzzles, answers), strict=True):
+    found = in_wasm(puzzles, solutions=solutions)
+    for puzzle, result, truth in zip(puzzles, found, native(puzzles, solutions), strict=True):
         assert {key: result[key] for key in truth} == truth, f"{puzzle.source} #{puzzle.index}"
     return found
 
@@ -170,24 +170,24 @@ def test_noise_and_blots() -> None:
                       for side in (puzzle.rows, puzzle.columns)]  # fmt: skip
             puzzle = Puzzle(tuple(hidden[0]), tuple(hidden[1]), puzzle.palette)
         puzzles.append(puzzle)
-    found = same(puzzles, answers=6)
-    assert any(len(result["answers"]) == 6 for result in found)
+    found = same(puzzles, solutions=6)
+    assert any(len(result["solutions"]) == 6 for result in found)
 
 
-def test_every_answer_is_counted_and_kept() -> None:
+def test_every_solution_is_counted_and_kept() -> None:
     ones = ((Block(1),),) * 4
-    (result,) = same([Puzzle(ones, ones)], answers=1000)
-    assert (result["nAnswers"], result["exhausted"], len(result["answers"])) == (24, True, 24)
+    (result,) = same([Puzzle(ones, ones)], solutions=1000)
+    assert (result["nSolutions"], result["exhausted"], len(result["solutions"])) == (24, True, 24)
 
 
-def test_one_answer_is_solved() -> None:
+def test_one_solution_is_solved() -> None:
     ones = ((Block(1),),) * 3
-    (result,) = same([Puzzle(ones, ones)], answers=1)
+    (result,) = same([Puzzle(ones, ones)], solutions=1)
     assert result["outcome"] == Outcome.SOLVED
 
 
 def crossings(n: int) -> Puzzle:
-    """2n x 2n: along the diagonal n squares of two cells by two, each with two answers of its own."""
+    """2n x 2n: along the diagonal n squares of two cells by two, each with two solutions of its own."""
     grid = [[int(r // 2 == c // 2 and (r + c) % 2 == 0) for c in range(2 * n)] for r in range(2 * n)]
     return Puzzle.of_grid(grid)
 
@@ -203,13 +203,13 @@ def test_what_goes_deeper_than_there_is_room_starts_again() -> None:
 def test_time_that_is_up_proves_nothing() -> None:
     (result,) = in_wasm([domino(23)], seconds=0.2)
     assert (result["outcome"], result["exhausted"]) == (Outcome.TIMEOUT, False)
-    assert result["nAnswers"] == len(result["answers"]) < 2
+    assert result["nSolutions"] == len(result["solutions"]) < 2
     assert result["nRests"] > 1
     assert result["counts"]["n_conflicts"] > 0
 
 
 def domino(size: int) -> Puzzle:
-    """One answer, and a search that takes several times as long with every second size."""
+    """One solution, and a search that takes several times as long with every second size."""
     return generate("domino", size, size)
 
 

@@ -102,9 +102,9 @@ def test_what_only_a_search_can_tell_comes_last() -> None:
     showing.told()
     while taken := showing.film.forward():
         last = taken[-1]
-    assert last.by == "answer"
+    assert last.by == "solution"
     assert described(puzzle, [last], counted).startswith("the rest, by search: ")
-    assert showing.film.cells.tolist() == [list(row) for row in result.answers[0]]
+    assert showing.film.cells.tolist() == [list(row) for row in result.solutions[0]]
 
 
 # The command.
@@ -130,7 +130,7 @@ round 2, row 2: 1 cell
 2 # # .
 1 # . .
 3 # # #
-Unique: this is the only answer; lines alone decide it.
+Unique: this is the only solution; lines alone decide it.
 """
 
 
@@ -192,7 +192,7 @@ def test_keys_go_on_back_and_to_the_ends() -> None:
     assert lines[-2] == ""
     lines, _ = pressed(HOOK_PUZZLE, "end")
     assert lines[-3].startswith("6 of 6: ")
-    assert lines[-2].startswith("Unique: this is the only answer; lines alone decide it.")
+    assert lines[-2].startswith("Unique: this is the only solution; lines alone decide it.")
     lines, _ = pressed(HOOK_PUZZLE, "end", "home", "r", "n")
     assert lines[-3].startswith("4 of 6: round 1: 4 lines, 7 cells")
     lines, _ = pressed(HOOK_PUZZLE, "end", paint=False)
@@ -301,7 +301,7 @@ class Terminal:
 @pytest.mark.parametrize("keys", [b"q", b"\x03"], ids=["q", "ctrl-c"])
 def test_the_terminal_is_left_as_it_was(hook: Path, keys: bytes) -> None:
     terminal = Terminal("watch", hook, "--speed", 500, cwd=hook.parent)
-    terminal.read_until(b"Unique: this is the only answer")
+    terminal.read_until(b"Unique: this is the only solution")
     assert b"\x1b[?1049h" in terminal.seen
     assert b"48;2;255;255;255" in terminal.seen, "colours are not true"
     terminal.press(keys)
@@ -309,7 +309,7 @@ def test_the_terminal_is_left_as_it_was(hook: Path, keys: bytes) -> None:
     terminal.read_until(b"\x1b[?25h")
     assert terminal.process.wait(20) == 0
     assert termios.tcgetattr(terminal.fd)[3] == terminal.before[3]
-    terminal.read_until(b"hook: Unique: this is the only answer")
+    terminal.read_until(b"hook: Unique: this is the only solution")
     assert b"Traceback" not in terminal.seen
     os.close(terminal.fd)
 

@@ -275,7 +275,7 @@ def test_puzzles_that_have_no_room_in_an_address_are_refused() -> None:
     assert one(reading.write([long], "pzprv3")).digest == long.digest
 
 
-def test_what_was_played_in_a_pzprv3_board_is_no_answer() -> None:
+def test_what_was_played_in_a_pzprv3_board_is_no_solution() -> None:
     puzzle = one((SAMPLES / "tiny.pzprv3").read_bytes())
     assert puzzle.goal is None
     assert one((SAMPLES / "tiny.pzprv3").read_text().replace("\n", "/")).digest == TINY.digest
@@ -685,7 +685,9 @@ def command(*arguments: object) -> int:
     return code
 
 
-def test_convert_draws_the_goal_or_the_only_answer(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_convert_draws_the_goal_or_the_only_solution(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert command("convert", SAMPLES / "tiny.nin", tmp_path / "x.png") == 0
     assert one((tmp_path / "x.png").read_bytes()).digest == TINY.digest
     assert command("convert", tmp_path / "x.png", tmp_path / "x.nin") == 0
@@ -697,13 +699,13 @@ def test_convert_draws_the_goal_or_the_only_answer(tmp_path: Path, capsysbinary:
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["pair-0001.gif", "pair-0002.gif"]
 
 
-def test_a_puzzle_with_two_answers_is_no_picture_and_rofl_only_by_force(
+def test_a_puzzle_with_two_solutions_is_no_picture_and_rofl_only_by_force(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "crossed.nin").write_text("2 2\n1\n1\n1\n1\n")
     for ending in ("png", "rofl"):
         assert command("convert", tmp_path / "crossed.nin", tmp_path / f"x.{ending}") == 3
-        assert "stands for the one answer of a puzzle, found 'crossed' (multiple)" in capsys.readouterr().err
+        assert "stands for the one solution of a puzzle, found 'crossed' (multiple)" in capsys.readouterr().err
         assert not (tmp_path / f"x.{ending}").exists()
     assert command("convert", tmp_path / "crossed.nin", tmp_path / "x.rofl", "--force") == 0
     assert one((tmp_path / "x.rofl").read_bytes()).height == 2

@@ -63,11 +63,11 @@ def by_python(text: str, form: str) -> list[Any] | str:
         return said(error)
 
 
-def by_page(answer: dict[str, Any]) -> list[Any] | str:
-    if "puzzles" not in answer:
-        return str(answer["error"])
+def by_page(solution: dict[str, Any]) -> list[Any] | str:
+    if "puzzles" not in solution:
+        return str(solution["error"])
     keys = ("height", "width", "rows", "columns", "palette")
-    return [puzzle.get("error") or {key: puzzle[key] for key in keys} for puzzle in answer["puzzles"]]
+    return [puzzle.get("error") or {key: puzzle[key] for key in keys} for puzzle in solution["puzzles"]]
 
 
 def the_first(found: list[Any] | str) -> Any:
@@ -82,11 +82,11 @@ def test_samples_and_broken_texts_are_read_alike() -> None:
     texts = [text for text in texts if not re.search(r"[\0-\x08\x0b-\x1f\x7f-\xff]", text)]
     texts += SIGNS_AND_ZEROS
     compared = dict.fromkeys(FORMATS, 0)
-    for text, answer in zip(texts, node({"do": "parse", "text": text} for text in texts), strict=True):
+    for text, solution in zip(texts, node({"do": "parse", "text": text} for text in texts), strict=True):
         found = recognise(text)
-        if found is None or found.name not in FORMATS or answer.get("format", found.name) != found.name:
+        if found is None or found.name not in FORMATS or solution.get("format", found.name) != found.name:
             continue
-        expected, got = by_python(text, found.name), by_page(answer)
+        expected, got = by_python(text, found.name), by_page(solution)
         if found.name == "json" and isinstance(expected, str):
             assert isinstance(got, str)  # what is wrong about JSON every parser words in its own way
             continue
@@ -234,7 +234,7 @@ def hard() -> str:
 
 
 def test_a_pasted_puzzle_is_solved(page: Page) -> None:
-    assert page.solve(HOOK) == "Unique: this is the only answer; lines alone decide it."
+    assert page.solve(HOOK) == "Unique: this is the only solution; lines alone decide it."
     assert page.drawn() == ["##.", "#..", "###"]
     assert (page.fact("Verdict"), page.fact("Decided by"), page.fact("Rounds")) == ("unique", "line", "2")
     assert {(0, 0, 0), (255, 255, 255)} <= page.shades()
@@ -247,32 +247,32 @@ def test_colours_of_a_grid_file_are_true(page: Page) -> None:
     assert "red" in page.page.inner_text("#legend")
 
 
-def test_two_answers_are_shown_with_their_differences(page: Page) -> None:
-    assert page.solve(CROSSED) == "Ambiguous: at least 2 answers; the first two differ in 4 cells."
+def test_two_solutions_are_shown_with_their_differences(page: Page) -> None:
+    assert page.solve(CROSSED) == "Ambiguous: at least 2 solutions; the first two differ in 4 cells."
     assert [button.inner_text() for button in page.page.query_selector_all("#views button")] == [
-        *("Differences", "Answer 1", "Answer 2", "In common"),
+        *("Differences", "Solution 1", "Solution 2", "In common"),
     ]
     assert page.drawn() == ["#*.*", ".*#*"]
-    page.page.click("#views button:text-is('Answer 2')")
+    page.page.click("#views button:text-is('Solution 2')")
     assert page.drawn() == [".#", "#."]
     page.page.click("#views button:text-is('In common')")
     assert page.drawn() == ["??", "??"]
 
 
-def test_more_answers_when_asked(page: Page) -> None:
-    page.page.fill("#answers", "10")
-    assert page.solve("3 3\n1\n1\n1\n1\n1\n1\n").startswith("Ambiguous: exactly 6 answers")
+def test_more_solutions_when_asked(page: Page) -> None:
+    page.page.fill("#solutions", "10")
+    assert page.solve("3 3\n1\n1\n1\n1\n1\n1\n").startswith("Ambiguous: exactly 6 solutions")
     assert page.page.locator("#views button").count() == 8
-    page.page.fill("#answers", "20")
-    assert page.solve("4 4\n1\n1\n1\n1\n1\n1\n1\n1\n").startswith("Ambiguous: at least 20 answers")
+    page.page.fill("#solutions", "20")
+    assert page.solve("4 4\n1\n1\n1\n1\n1\n1\n1\n1\n").startswith("Ambiguous: at least 20 solutions")
     assert page.page.locator("#views option").count() == 22
     page.page.select_option("#views select", "20")
     assert set(page.drawn()) == {"#...", ".#..", "..#.", "...#"}
 
 
-def test_no_answer_says_why(page: Page) -> None:
+def test_no_solution_says_why(page: Page) -> None:
     found = page.solve("3 1\n4\n1\n1\n1\n")
-    assert found == "Contradiction: no answer obeys the clues: row 1: the clue needs 4 cells, the line has 3."
+    assert found == "Contradiction: no solution obeys the clues: row 1: the clue needs 4 cells, the line has 3."
 
 
 def test_errors_stand_on_the_page_as_text(page: Page) -> None:
@@ -320,7 +320,7 @@ def test_seconds_end_a_long_search(page: Page) -> None:
 def test_a_link_holds_the_puzzle(chromium: Any, address: str, text: str) -> None:
     shown = Page(chromium, f"{address}?s={quote(text)}&solutions=3")
     assert shown.verdict().startswith("Unique")
-    assert shown.page.input_value("#answers") == "3"
+    assert shown.page.input_value("#solutions") == "3"
     shown.page.click("#share")
     shown.page.wait_for_selector("#shared:not(:empty)")
     link = shown.page.url

@@ -45,9 +45,9 @@ class Group(TyperGroup):
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         try:
-            answer = super().invoke(ctx)
+            result = super().invoke(ctx)
             sys.stdout.flush()
-            return answer
+            return result
         except (typer.Exit, typer.Abort):
             raise
         except BrokenPipeError:
@@ -130,7 +130,7 @@ def pnono(
 
     \b
     pnono run --workers 8 datasets/     try every puzzle, write one row for each
-    pnono solve cat.non                 show the answer of one
+    pnono solve cat.non                 show the result of one
     pnono COMMAND --help                say more, with examples
     """
 

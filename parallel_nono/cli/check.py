@@ -1,4 +1,4 @@
-"""`pnono check`: an answer against the rules, and notes on how orthodox a puzzle is."""
+"""`pnono check`: a solution against the rules, and notes on how orthodox a puzzle is."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 
 def check(
     puzzle: Annotated[str, typer.Argument(help="File of the puzzle, or - for standard input.")],
-    answer: Annotated[
+    solution: Annotated[
         str | None,
-        typer.Argument(help="The answer: a file of rows, - for standard input, or rows joined by `/`; else the goal."),
+        typer.Argument(
+            help="The solution: a file of rows, - for standard input, or rows joined by `/`; else the goal."
+        ),
     ] = None,
     number: Number = 0,
     format_name: FormatName = "",
 ) -> None:
-    """Check an answer against the clues, by code that knows nothing of the solver.
+    """Check a solution against the clues, by code that knows nothing of the solver.
 
-    A wrong answer is named by its first wrong line. Without ANSWER the goals in the file are checked.
+    A wrong solution is named by its first wrong line. Without SOLUTION the goals in the file are checked.
 
     Cells: `.` background; `#` filled, or in colour `a` for the first ink, `b` for the second, and so on.
 
@@ -35,18 +37,18 @@ def check(
 
     \b
     pnono check hook.non "##./#../###"
-    pnono check set.xml --number 3 answer.txt
-    pnono solve hook.non --json | jq -r .answer | pnono check hook.non -
+    pnono check set.xml --number 3 solution.txt
+    pnono solve hook.non --json | jq -r .solution | pnono check hook.non -
 
     \b
-    Exit codes: 0 right; 1 wrong, or there is no goal; 3 the puzzle or the answer can't be read.
+    Exit codes: 0 right; 1 wrong, or there is no goal; 3 the puzzle or the solution can't be read.
     """
     from ..checker import check as obeys
     from ..lint import notes_of
     from ..puzzle import InvalidPuzzle
 
     found = list(puzzles(puzzle, format_name, number))
-    if answer is not None and len(found) > 1:
+    if solution is not None and len(found) > 1:
         raise Failure(Code.USAGE, f"{puzzle}: expected one puzzle, found {len(found)}: choose with --number")
     code = Code.FINE
     for one in found:
@@ -54,8 +56,8 @@ def check(
             complain(one)
             code = Code.INVALID
             continue
-        grid = one.goal if answer is None else _grid(answer, one)
-        wrong = "no answer is given, and the file has no goal" if grid is None else obeys(one, grid)
+        grid = one.goal if solution is None else _grid(solution, one)
+        wrong = "no solution is given, and the file has no goal" if grid is None else obeys(one, grid)
         say(f"{one.name or one.source}: {f'wrong: {wrong}' if wrong else 'right: every line shows its clue'}")
         for note in notes_of(one):
             say(f"{note.grade}: {note.text}")
@@ -64,19 +66,25 @@ def check(
         raise typer.Exit(code)
 
 
-def _grid(answer: str, puzzle: Puzzle) -> Grid:
+def _grid(solution: str, puzzle: Puzzle) -> Grid:
     """Rows of letters as colour indices. Errors: Failure naming the row and the cell."""
     from ..puzzle import letter
 
-    place = "standard input" if answer == "-" else answer if "/" not in answer or Path(answer).is_file() else "answer"
-    if answer == "-":
+    place = (
+        "standard input"
+        if solution == "-"
+        else solution
+        if "/" not in solution or Path(solution).is_file()
+        else "solution"
+    )
+    if solution == "-":
         text = standard_input().read()
-    elif Path(answer).is_file():
-        text = Path(answer).read_text(encoding="utf-8", errors="replace")
-    elif set(answer) <= {"/", *(letter(colour, puzzle.n_colours) for colour in range(puzzle.n_colours))}:
-        text = answer
+    elif Path(solution).is_file():
+        text = Path(solution).read_text(encoding="utf-8", errors="replace")
+    elif set(solution) <= {"/", *(letter(colour, puzzle.n_colours) for colour in range(puzzle.n_colours))}:
+        text = solution
     else:
-        raise Failure(Code.INVALID, f"{answer}: expected a file, or rows of letters joined by `/`, found neither")
+        raise Failure(Code.INVALID, f"{solution}: expected a file, or rows of letters joined by `/`, found neither")
     signs = {letter(colour, puzzle.n_colours): colour for colour in range(puzzle.n_colours)}
     rows = []
     for number, row in enumerate(text.strip().replace("/", "\n").split(), start=1):

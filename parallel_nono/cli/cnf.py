@@ -1,4 +1,4 @@
-"""`pnono cnf`: puzzles as clauses for a SAT solver, and what the solver answers as a picture."""
+"""`pnono cnf`: puzzles as clauses for a SAT solver, and what the solver solutions as a picture."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Encoding(StrEnum):
 def cnf(
     source: Annotated[str, typer.Argument(metavar="FILE", help="File of the puzzle, or - for standard input.")],
     out: Annotated[str, typer.Option(metavar="CNF", help="Write the formula to this file, or - for output.")] = "",
-    answer: Annotated[str, typer.Option(metavar="OUTPUT", help="What a solver answered: a file, or -.")] = "",
+    solution: Annotated[str, typer.Option(metavar="OUTPUT", help="What a solver answered: a file, or -.")] = "",
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="OUTPUT", help="An answer that is known: ask for another one. May be repeated."),
+        typer.Option(metavar="OUTPUT", help="A solution that is known: ask for another one. May be repeated."),
     ] = None,
     encoding: Annotated[Encoding, typer.Option(help="Which clauses.")] = Encoding.PLAIN,
     lines: Annotated[bool, typer.Option("--lines", help="Say in the formula what rows and columns decide.")] = False,
@@ -58,12 +58,12 @@ def cnf(
 ) -> None:
     """Write a puzzle as clauses for a SAT solver (DIMACS), or read back what the solver answered.
 
-    Without --out, --answer and --log the size of the formula is shown.
+    Without --out, --solution and --log the size of the formula is shown.
 
     Encoding plain: a variable for each cell (and ink) and for each place of each block, and five rules; large, but
     published figures are about it. Encoding order: what the solver of pnono itself uses, several times smaller.
 
-    An answer is read from the output of a solver (`s SATISFIABLE`, `v` lines) or from a result file of MiniSat, and
+    A solution is read from the output of a solver (`s SATISFIABLE`, `v` lines) or from a result file of MiniSat, and
     checked against the clues. Give the same --encoding and --lines as for --out: the variables are numbered by them.
 
     Run the solver yourself; only --log uses the one that comes with pnono (CaDiCaL).
@@ -71,24 +71,24 @@ def cnf(
     \b
     pnono cnf hook.non
     pnono cnf hook.non --out hook.cnf
-    pnono cnf hook.non --answer hook.out
+    pnono cnf hook.non --solution hook.out
     pnono cnf hook.non --exclude hook.out --out second.cnf
 
     \b
-    Exit codes: 0 written, or a right answer; 1 the solver found none, or a wrong one; 3 the puzzle or the answer
+    Exit codes: 0 written, or a right solution; 1 the solver found none, or a wrong one; 3 the puzzle or the solution
     can't be read, or the formula is too large; 4 the solver did not decide; 74 CNF can't be written.
     """
     from ..puzzle import InvalidPuzzle
     from ..solver.dimacs import InvalidOutput
 
-    if sum(map(bool, (out, answer, log))) > 1:
-        raise Failure(Code.USAGE, "expected one of --out, --answer and --log, found several")
+    if sum(map(bool, (out, solution, log))) > 1:
+        raise Failure(Code.USAGE, "expected one of --out, --solution and --log, found several")
     if log and (lines or exclude or encoding is not Encoding.PLAIN):
         raise Failure(Code.USAGE, "--log: expected the plain encoding as it stands, found other options")
-    if [source, answer, *(exclude or [])].count(STDIN) > 1:
+    if [source, solution, *(exclude or [])].count(STDIN) > 1:
         raise Failure(Code.USAGE, "expected standard input for one file, found `-` several times")
     found = list(puzzles(source, format_name, number))
-    if (out or answer or exclude) and len(found) > 1:
+    if (out or solution or exclude) and len(found) > 1:
         raise Failure(Code.USAGE, f"{source}: expected one puzzle, found {len(found)}: choose with --number")
     say_if_compiling()
     code = Code.FINE
@@ -98,7 +98,7 @@ def cnf(
             code = Code.INVALID
             continue
         try:
-            done = _log(puzzle, seconds) if log else _do(puzzle, encoding, lines, exclude or [], answer, out, colour)
+            done = _log(puzzle, seconds) if log else _do(puzzle, encoding, lines, exclude or [], solution, out, colour)
         except InvalidOutput as error:
             complain(error)
             done = Code.INVALID
@@ -111,13 +111,13 @@ def cnf(
 
 
 def _do(
-    puzzle: Puzzle, encoding: Encoding, lines: bool, exclude: list[str], answer: str, out: str, colour: When
+    puzzle: Puzzle, encoding: Encoding, lines: bool, exclude: list[str], solution: str, out: str, colour: When
 ) -> Code:
     """Build the formula and do with it what was asked."""
     formula = _formula(puzzle, encoding, lines)
-    excluded = [_answer(formula, puzzle, place) for place in exclude]
-    if answer:
-        return _show(formula, puzzle, answer, excluded, coloured(colour))
+    excluded = [_solution(formula, puzzle, place) for place in exclude]
+    if solution:
+        return _show(formula, puzzle, solution, excluded, coloured(colour))
     for grid in excluded:
         formula = formula.excluding(grid)
     if out:
@@ -181,18 +181,18 @@ def _output(formula: Formula, name: str) -> SolverOutput:
         return read_output(file, name, formula.n_variables)
 
 
-def _answer(formula: Formula, puzzle: Puzzle, name: str) -> Grid:
-    """The right answer that a solver gave. Errors: InvalidOutput, also for a wrong one."""
+def _solution(formula: Formula, puzzle: Puzzle, name: str) -> Grid:
+    """The right solution that a solver gave. Errors: InvalidOutput, also for a wrong one."""
     from ..checker import check
     from ..solver.dimacs import SATISFIABLE, InvalidOutput, grid_of
 
     output, place = _output(formula, name), _place(name)
     if output.verdict != SATISFIABLE:
-        raise InvalidOutput(f"{place}: expected an answer, found the verdict {output.verdict}")
+        raise InvalidOutput(f"{place}: expected a solution, found the verdict {output.verdict}")
     grid = grid_of(formula, output.values, place)
     complaint = check(puzzle, grid)
     if complaint is not None:
-        raise InvalidOutput(f"{place}: expected an answer that obeys the clues, found a wrong one: {complaint}")
+        raise InvalidOutput(f"{place}: expected a solution that obeys the clues, found a wrong one: {complaint}")
     return grid
 
 
@@ -207,8 +207,8 @@ def _show(formula: Formula, puzzle: Puzzle, name: str, excluded: list[Grid], pai
         say(f"{_name(puzzle)}: undecided, says the solver; that proves nothing")
         return Code.UNDECIDED
     if output.verdict == UNSATISFIABLE:
-        besides = f" but the {counted(len(excluded), 'answer')} excluded" if excluded else ""
-        say(f"{_name(puzzle)}: no answer{besides}, says the solver")
+        besides = f" but the {counted(len(excluded), 'solution')} excluded" if excluded else ""
+        say(f"{_name(puzzle)}: no solution{besides}, says the solver")
         return Code.NO
     grid = grid_of(formula, output.values, _place(name))
     complaint = check(puzzle, grid)
@@ -231,7 +231,7 @@ def _log(puzzle: Puzzle, seconds: float) -> Code:
     from ..solver.sat import decide
 
     say(f"======== {puzzle.source} ========", "Start read data.", f"{1 + puzzle.height + puzzle.width} lines were read")
-    clues, limits = clues_of(set_of([puzzle])), Limits(seconds, answers=1)
+    clues, limits = clues_of(set_of([puzzle])), Limits(seconds, solutions=1)
     counts = plain_counts(clues, 0)
     say("Solver started.", f"vars = {counts[VARIABLES]} Clauses = {counts[:N_KINDS].sum()}", flush=True)
     began = (time.perf_counter(), *_cpu())

@@ -277,7 +277,7 @@ def patiently(function: Callable[..., Any], *arguments: Any) -> Any:
     thread.start()
     while thread.is_alive():
         thread.join(0.1 if os.name == "nt" else None)  # elsewhere a signal ends the wait
-    answer, error = outcome[0]
+    solution, error = outcome[0]
     if error is not None:
         raise error
-    return answer
+    return solution

@@ -64,13 +64,13 @@ def _published(run: Path, html: Path | None, form: ReportFormat) -> None:
         print_as(form, f"{run} beside published times", tables_of_published(found), found.as_dict())
 
 
-def _compare(a: Path, b: Path, html: Path | None, form: ReportFormat, least_s: float) -> None:
+def _compare(a: Path, b: Path, html: Path | None, form: ReportFormat, min_s: float) -> None:
     from ..report.compare import compare as side_by_side
     from ..report.compare import pairs, tables
     from .common import counted
 
     connection = pairs(a, b)
-    found = side_by_side(a, b, least_s, connection)
+    found = side_by_side(a, b, min_s, connection)
     if not found.n:
         rows = " and ".join(counted(n, "row") for n in (found.only_a, found.only_b))
         raise Failure(Code.INVALID, f"{a} and {b}: expected runs of the same puzzles, found {rows} and none in common")

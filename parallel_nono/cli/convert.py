@@ -33,14 +33,14 @@ def convert(
         str, typer.Option("--from", metavar="NAME", help="Format of IN; else recognised by its content.")
     ] = "",
     force: Annotated[
-        bool, typer.Option("--force", help="Write ROFL even if a puzzle has not just one answer.")
+        bool, typer.Option("--force", help="Write ROFL even if a puzzle has not just one solution.")
     ] = False,
 ) -> None:
     """Write the puzzles of IN in another format.
 
     A file takes all of them, if its format has room for several; a folder takes one file for each puzzle. What the
     format can't carry (colours, several puzzles) is refused, never dropped. A format that holds the picture gets the
-    goal, or the answer if there is just one. Broken puzzles are named; the others are written.
+    goal, or the solution if there is just one. Broken puzzles are named; the others are written.
 
     \b
     pnono convert hook.non hook.nin
@@ -62,7 +62,7 @@ def write(found: Iterator[Puzzle | InvalidPuzzle], out: str, to: str, force: boo
     """Write puzzles to a file, a folder or standard output; ends the command with its exit code.
 
     to     the name of a format; "": as `out` ends.
-    force  write puzzles without exactly one answer to a format that stands for the answer.
+    force  write puzzles without exactly one solution to a format that stands for the solution.
     """
     form = format_to_write(out, to)
     if form.unique or form.picture:
@@ -123,7 +123,7 @@ def format_to_write(out: str, to: str) -> Format:
 
 
 def _answered(found: Iterator[Puzzle | InvalidPuzzle], form: Format, force: bool) -> Iterator[Puzzle | InvalidPuzzle]:
-    """The puzzles, with their answers as goals where the format needs them; errors for those without just one."""
+    """The puzzles, with their solutions as goals where the format needs them; errors for those without just one."""
     from ..puzzle import InvalidPuzzle
     from ..solver import solve
 
@@ -133,11 +133,11 @@ def _answered(found: Iterator[Puzzle | InvalidPuzzle], form: Format, force: bool
             continue
         attempt = patiently(solve, item)
         if attempt.outcome == "unique":
-            yield item if item.goal else replace(item, goal=attempt.answers[0])
+            yield item if item.goal else replace(item, goal=attempt.solutions[0])
         else:
             hint = "; --force writes it" if form.unique else ""
             yield InvalidPuzzle(
-                f"{form.name} stands for the one answer of a puzzle, found {item.name!r} ({attempt.outcome}){hint}"
+                f"{form.name} stands for the one solution of a puzzle, found {item.name!r} ({attempt.outcome}){hint}"
             )
 
 

@@ -1,4 +1,4 @@
-"""`pnono draw`: puzzles, answers and the steps of a solving as pictures; and the pictures of `solve` and `run`."""
+"""`pnono draw`: puzzles, solutions and the steps of a solving as pictures; and the pictures of `solve` and `run`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..pictures.sheets import Sheet
     from ..puzzle import Puzzle
 
-MOST_FRAMES = 2000
+MAX_FRAMES = 2000
 """Frames of a solving; of more, so many are shown."""
 
 SMALLEST_CLUE_MM = 2.0
@@ -40,11 +40,11 @@ class Kind(StrEnum):
 
 
 class Show(StrEnum):
-    """What is drawn; `auto`: steps into a GIF, puzzles into a PDF, else answers."""
+    """What is drawn; `auto`: steps into a GIF, puzzles into a PDF, else solutions."""
 
     AUTO = "auto"
     PUZZLE = "puzzle"
-    ANSWER = "answer"
+    SOLUTION = "solution"
     GOAL = "goal"
     STEPS = "steps"
 
@@ -70,7 +70,7 @@ def draw(
     out: Annotated[str, typer.Argument(metavar="OUT", help="A file, or a folder (one file a puzzle).")],
     to: Annotated[Kind | None, typer.Option(help="Kind of file; else by the ending of OUT, or png.")] = None,
     show: Annotated[
-        Show, typer.Option(help="What to draw; auto: steps into a GIF, puzzles into a PDF, else answers.")
+        Show, typer.Option(help="What to draw; auto: steps into a GIF, puzzles into a PDF, else solutions.")
     ] = Show.AUTO,
     scale: Annotated[int, typer.Option(min=0, max=1000, help="Pixels to a cell; 0: what fits a screen.")] = 0,
     clues: Annotated[bool, typer.Option(help="With the clues, where they can be read.")] = True,
@@ -80,7 +80,7 @@ def draw(
     hold: Annotated[float, typer.Option(min=0.0, help="GIF: seconds that the last picture stays.")] = 2.0,
     paper: Annotated[Paper, typer.Option(help="PDF: size of the pages.")] = Paper.A4,
     per_page: Annotated[int, typer.Option(min=0, max=100, help="PDF: puzzles on a page; 0: as are readable.")] = 0,
-    answers: Annotated[bool, typer.Option(help="PDF of puzzles: with the answers behind.")] = False,
+    solutions: Annotated[bool, typer.Option(help="PDF of puzzles: with the solutions behind.")] = False,
     plan: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Stages of the solver: default, lines-only, fast, or a TOML file.")
     ] = "default",
@@ -90,8 +90,8 @@ def draw(
 ) -> None:
     """Draw the puzzles of IN: PNG, SVG, PDF to print, or the solving as an animated GIF.
 
-    Open cells are orange. Where there are several answers, a cell in which the first two differ shows both colours in
-    a frame; so does, with --show goal, a cell in which the goal breaks with the only answer.
+    Open cells are orange. Where there are several solutions, a cell in which the first two differ shows both colours in
+    a frame; so does, with --show goal, a cell in which the goal breaks with the only solution.
 
     Steps go line by line in rounds, as people solve: every row and column against what the last round left. Where
     lines stall, cells are probed; what only a search can tell comes last. Into a folder they go as one picture each.
@@ -101,7 +101,7 @@ def draw(
     pnono draw hook.non hook.png
     pnono draw hook.non hook.gif --every round --delay 0.5
     pnono draw hook.non steps/ --show steps
-    pnono draw set.xml book.pdf --answers --per-page 4
+    pnono draw set.xml book.pdf --solutions --per-page 4
     pnono draw datasets/icon.non pictures/ --to svg --show puzzle
     pnono draw stuck.non stuck.png --plan lines-only
     pnono draw heart.non heart.png --scale 1 --no-clues
@@ -116,7 +116,7 @@ def draw(
     found = puzzles(source, format_name, number, seconds)
     album = Album(out, to, Look(clues, lines), scale)
     if show is Show.AUTO:
-        show = {Kind.GIF: Show.STEPS, Kind.PDF: Show.PUZZLE}.get(album.kind, Show.ANSWER)
+        show = {Kind.GIF: Show.STEPS, Kind.PDF: Show.PUZZLE}.get(album.kind, Show.SOLUTION)
     if (album.kind is Kind.GIF) != (show is Show.STEPS) and not (show is Show.STEPS and album.kind is Kind.PNG):
         raise Failure(
             Code.USAGE, f"expected steps as GIF or PNG, and nothing else as GIF, found {show} as {album.kind}"
@@ -136,7 +136,9 @@ def draw(
                 album.add_steps(puzzle, _moments(puzzle, limits, every.value), delay, hold)
             else:
                 sheet, note = _sheet(puzzle, show, limits)
-                album.add(sheet, _sheet(puzzle, Show.ANSWER, limits)[0] if answers and show is Show.PUZZLE else None)
+                album.add(
+                    sheet, _sheet(puzzle, Show.SOLUTION, limits)[0] if solutions and show is Show.PUZZLE else None
+                )
                 if note:
                     say(f"{sheet.title}: {note}")
         except InvalidPuzzle as error:
@@ -167,16 +169,16 @@ def _sheet(puzzle: Puzzle, show: Show, limits: Limits) -> tuple[Sheet, str]:
 
 
 def _note(sheet: Sheet, outcome: Outcome) -> str:
-    """What a picture of an answer that is not the only one is to be said about."""
+    """What a picture of a solution that is not the only one is to be said about."""
     from ..attempt import Outcome
 
     assert sheet.cells is not None
     n_open = counted(int((sheet.cells < 0).sum()), "cell")
     match outcome:
         case Outcome.MULTIPLE:
-            return f"several answers: the first two differ in {counted(sheet.n_differing, 'cell')}"
+            return f"several solutions: the first two differ in {counted(sheet.n_differing, 'cell')}"
         case Outcome.CONTRADICTION:
-            return f"no answer: {n_open} open"
+            return f"no solution: {n_open} open"
         case Outcome.STALLED | Outcome.TIMEOUT:
             return f"{outcome}: {n_open} open"
         case _:
@@ -191,11 +193,11 @@ def _moments(puzzle: Puzzle, limits: Limits, every: Any) -> Sequence[Frame]:
     from ..solver.trace import trace
 
     result = patiently(solve, puzzle, limits)
-    answer = result.answers[0] if result.outcome is Outcome.UNIQUE else None
-    moments = list(frames(puzzle, trace(puzzle, answer, "probe" in limits.plan.stages), every))
-    if len(moments) > MOST_FRAMES:
-        say(f"{puzzle.name}: {MOST_FRAMES:,} of {len(moments):,} frames are kept")
-    return thinned(moments, MOST_FRAMES)
+    solution = result.solutions[0] if result.outcome is Outcome.UNIQUE else None
+    moments = list(frames(puzzle, trace(puzzle, solution, "probe" in limits.plan.stages), every))
+    if len(moments) > MAX_FRAMES:
+        say(f"{puzzle.name}: {MAX_FRAMES:,} of {len(moments):,} frames are kept")
+    return thinned(moments, MAX_FRAMES)
 
 
 class Book:
@@ -204,7 +206,7 @@ class Book:
     def __init__(self, paper: str = "a4", per_page: int = 0) -> None:
         self.paper, self.per_page = paper, per_page
         self.sheets: list[Sheet] = []
-        self.answers: list[Sheet] = []
+        self.solutions: list[Sheet] = []
 
 
 class Album:
@@ -235,7 +237,7 @@ class Album:
                 Path(out).mkdir(parents=True, exist_ok=True)
 
     @classmethod
-    def of_answers(cls, out: str, keep: Callable[[Path, bytes], None] = save) -> Album:
+    def of_solutions(cls, out: str, keep: Callable[[Path, bytes], None] = save) -> Album:
         """An album that needs nothing but a place. Errors: Failure."""
         from ..pictures.lattice import Look
 
@@ -256,7 +258,7 @@ class Album:
             case _:
                 raster.fitted(puzzle, self.look, self.scale)
 
-    def add(self, sheet: Sheet, answer: Sheet | None = None) -> None:
+    def add(self, sheet: Sheet, solution: Sheet | None = None) -> None:
         """Draw one puzzle. Errors: InvalidPuzzle if it can't be drawn like that; Failure."""
         from ..pictures.raster import png
         from ..pictures.svg import svg
@@ -265,7 +267,7 @@ class Album:
         path = self._path(sheet.puzzle)
         if self.kind is Kind.PDF:
             self.book.sheets.append(sheet)
-            self.book.answers += [answer] if answer else []
+            self.book.solutions += [solution] if solution else []
             if self.is_folder:
                 self._bind(path)
         else:
@@ -302,16 +304,16 @@ class Album:
 
         book, self.book = self.book, Book(self.book.paper, self.book.per_page)
         title = book.sheets[0].title if len(book.sheets) == 1 else path.stem
-        printed = pdf(book.sheets, book.answers, self.look, book.paper, book.per_page, title)
+        printed = pdf(book.sheets, book.solutions, self.look, book.paper, book.per_page, title)
         self.keep(path, printed.data)
         if 0 < printed.smallest_mm < SMALLEST_CLUE_MM:
             say(f"{path.name}: the clues are small, in cells of {printed.smallest_mm:.1f} mm")
 
 
 def draw_run(out: Path, paths: Sequence[str], limits: Limits) -> None:
-    """The answers of a run's rows as PNG in the folder `pictures` of its results, in the order of its inputs.
+    """The solutions of a run's rows as PNG in the folder `pictures` of its results, in the order of its inputs.
 
-    The puzzles are read once more, as rows hold no shades; a puzzle without an answer shows what is known of it.
+    The puzzles are read once more, as rows hold no shades; a puzzle without a solution shows what is known of it.
     """
     from dataclasses import replace
     from functools import partial
@@ -324,16 +326,16 @@ def draw_run(out: Path, paths: Sequence[str], limits: Limits) -> None:
     stages = tuple(stage for stage in limits.plan.stages if stage in ("line", "probe"))
     guessless = replace(limits, plan=replace(limits.plan, stages=stages))
     try:
-        answers = dict(_answers_of(out))
+        solutions = dict(_solutions_of(out))
         with writing(out), Folder(out) as results:
             folder = results.sub("pictures", make=True)
         with folder:
-            album = Album.of_answers(os.path.join(out, "pictures", ""), partial(_keep_in, folder))
+            album = Album.of_solutions(os.path.join(out, "pictures", ""), partial(_keep_in, folder))
             for path in paths:
                 for puzzle in read(path, errors="yield"):
-                    if isinstance(puzzle, InvalidPuzzle) or (puzzle.source, puzzle.index) not in answers:
+                    if isinstance(puzzle, InvalidPuzzle) or (puzzle.source, puzzle.index) not in solutions:
                         continue
-                    texts = answers[puzzle.source, puzzle.index]
+                    texts = solutions[puzzle.source, puzzle.index]
                     try:
                         found = sheet_of_texts(puzzle, *texts) if texts[0] else patiently(decided, puzzle, guessless)[0]
                         album.add(found)
@@ -349,11 +351,11 @@ def _keep_in(folder: Folder, path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def _answers_of(out: Path) -> Iterator[tuple[tuple[str, int], tuple[str, str]]]:
-    """((source, index), (answer, second answer)) of each row of a run."""
+def _solutions_of(out: Path) -> Iterator[tuple[tuple[str, int], tuple[str, str]]]:
+    """((source, index), (solution, second solution)) of each row of a run."""
     from ..report.parts import batches
 
-    names = ["source", "index", "answer", "second_answer"]
+    names = ["source", "index", "solution", "second_solution"]
     for batch in batches(out, names):
         for source, index, *texts in zip(*(batch.column(name).to_pylist() for name in names), strict=True):
             yield (source, index), tuple(texts)

@@ -26,7 +26,7 @@ class Code(IntEnum):
 
 MEANINGS = {
     Code.FINE: "it went well; the answer is yes",
-    Code.NO: "the answer is no: several answers or none, an impossible line, a wrong answer, a verdict that changed",
+    Code.NO: "the answer is no: several solutions or none, an impossible line, a wrong solution, a changed verdict",
     Code.USAGE: "the command line or the configuration file is wrong",
     Code.INVALID: "a puzzle can't be read, or can't be written in that format",
     Code.UNDECIDED: "undecided: out of time, or the plan leaves cells open",

@@ -35,4 +35,4 @@ def formats() -> None:
             form.title, shutil.get_terminal_size().columns, initial_indent=indent, subsequent_indent=indent
         )
         say(about)
-    say("A format that keeps the picture is written from the answer: of the file, or found by solving.")
+    say("A format that keeps the picture is written from the solution: of the file, or found by solving.")

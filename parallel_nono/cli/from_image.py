@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..puzzle import InvalidPuzzle, Puzzle
 
 PACKED = ".parquet"
-MOST_NAMED = 20
+MAX_NAMED = 20
 
 
 class Aim(StrEnum):
@@ -80,7 +80,7 @@ def from_image(
     ] = "auto",
     trim: Annotated[bool, typer.Option("--trim", help="Cut off the margin of one colour.")] = False,
     aim: Annotated[
-        Aim, typer.Option(help="Propose changes: one answer only; solved by lines alone; no proposal.")
+        Aim, typer.Option(help="Propose changes: one solution only; solved by lines alone; no proposal.")
     ] = Aim.UNIQUE,
     tries: Annotated[
         int, typer.Option(min=1, help="Pictures tried in order of size, then as many times four.")
@@ -102,10 +102,10 @@ def from_image(
     shrunk and reduced: to black and white, or to --colours. Transparent pixels are the background, else white ones,
     else those of the colour in the corner.
 
-    If there are several answers, the cells in which two of them differ are marked, and the fewest cells are looked for
-    whose change leaves only one answer (--aim lines: that lines alone find). Sets of changes are tried in order of
-    size, so where it says `fewer do not help`, that is proved. What is too much for --tries, or open almost everywhere,
-    is approached greedily.
+    If there are several solutions, the cells in which two of them differ are marked, and the fewest cells are looked
+    for whose change leaves only one solution (--aim lines: that lines alone find). Sets of changes are tried in order
+    of size, so where it says `fewer do not help`, that is proved. What is too much for --tries, or open almost
+    everywhere, is approached greedily.
 
     \b
     pnono from-image heart.png
@@ -114,8 +114,8 @@ def from_image(
     pnono from-image pictures/ --size 20 --apply --out pack.parquet
 
     \b
-    Exit codes: 0 each puzzle has one answer; 1 one has several; 3 a picture can't be read, or OUT can't carry a puzzle;
-    4 undecided; 74 OUT can't be written. Of several pictures the highest counts.
+    Exit codes: 0 each puzzle has one solution; 1 one has several; 3 a picture can't be read, or OUT can't carry a
+    puzzle; 4 undecided; 74 OUT can't be written. Of several pictures the highest counts.
     """
     from ..attempt import Limits
     from ..pictures.scan import Wish
@@ -124,7 +124,7 @@ def from_image(
     file = sys.stderr if out == STDOUT else sys.stdout
     maker = _Maker(wish, aim, tries, apply, Limits(seconds), coloured(colour), file)
     check_paths(images, _is_picture, "pictures")
-    maker.album = Album.of_answers(picture) if picture else None
+    maker.album = Album.of_solutions(picture) if picture else None
     say_if_compiling()
     puzzles = maker.puzzles(images)
     if not out:
@@ -221,7 +221,7 @@ class _Maker:
         puzzle = made.puzzle
         assert puzzle.goal is not None
         result: Result = patiently(solve, puzzle, self.limits)
-        others = sorted((len(differences(puzzle.goal, one)), one) for one in result.answers if one != puzzle.goal)
+        others = sorted((len(differences(puzzle.goal, one)), one) for one in result.solutions if one != puzzle.goal)
         size = f"{puzzle.width} x {puzzle.height}, {counted(puzzle.n_colours, 'colour')}"
         self.say(f"{puzzle.source}: {size} ({'; '.join(made.notes)})")
         for warning in puzzle.warnings:
@@ -251,7 +251,7 @@ class _Maker:
         if result.outcome is not Outcome.MULTIPLE:
             sentence = verdict(result, 0)
         else:
-            sentence = f"Ambiguous: another answer differs in {counted(n_differing, 'cell')}, which are marked."
+            sentence = f"Ambiguous: another solution differs in {counted(n_differing, 'cell')}, which are marked."
         counts = ", ".join(counted(result.counts[f"n_{noun}s"], noun) for noun in ("round", "probe"))
         return f"{sentence} Stage {result.stage}; {counts}."
 
@@ -264,7 +264,7 @@ class _Maker:
         puzzle = made.puzzle
         before = array_of(puzzle.goal or ())
         found: Repair = patiently(repair, before, puzzle.n_colours, self.aim.value, made.costs, self.tries)
-        what = "lines alone find the only answer" if self.aim is Aim.LINES else "there is one answer only"
+        what = "lines alone find the only solution" if self.aim is Aim.LINES else "there is one solution only"
         if found.changes is None:
             least = f"; it takes {counted(found.least, 'change')} or more" if found.least else ""
             self.say(f"No proposal: {found.n_tried:,} pictures tried{least}.")
@@ -272,11 +272,11 @@ class _Maker:
         bound = f", but not under {found.least}" if found.least > 1 else ""
         proof = "fewer do not help" if found.is_minimal else f"fewer may do{bound}"
         self.say(f"Proposal: change {counted(len(found.changes), 'cell')}, then {what}; {proof}.")
-        for row, column, colour in found.changes[:MOST_NAMED]:
+        for row, column, colour in found.changes[:MAX_NAMED]:
             old, new = (puzzle.palette[c].name for c in (before[row, column], colour))
             self.say(f"  row {row + 1}, column {column + 1}: {old} -> {new}")
-        if len(found.changes) > MOST_NAMED:
-            self.say(f"  and {len(found.changes) - MOST_NAMED} more")
+        if len(found.changes) > MAX_NAMED:
+            self.say(f"  and {len(found.changes) - MAX_NAMED} more")
         facts = {name: getattr(puzzle, name) for name in ("name", "source", "index", "metadata", "warnings")}
         better = Puzzle.of_grid(changed(before, found.changes).tolist(), puzzle.palette, **facts)
         if not brief:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..puzzle import Puzzle
 
-MOST_DRAWN = 1 << 22
+MAX_DRAWN = 1 << 22
 """Cells of a puzzle that is made as an object and keeps its picture as its goal."""
 
 
@@ -47,7 +47,7 @@ def generate(
     """Make puzzles from seeds: the same command gives the same bytes on every machine.
 
     They have the picture that they were drawn from as their goal where the format can keep it; it need not be the
-    only answer. Puzzles of more than four million cells come without it, as .non or as a packed set (.parquet).
+    only solution. Puzzles of more than four million cells come without it, as .non or as a packed set (.parquet).
     --bulk draws 4,096 puzzles from every seed, fifty times faster: a million in a minute, other ones than without.
 
     \b
@@ -96,14 +96,14 @@ def _generate(kind: str, height: int, width: int, seeds: range, options: dict[st
         say(f"{counted(packed, 'puzzle')} in {out}")
         return
     to = to or ("non" if out == STDOUT else "")
-    if height * width <= MOST_DRAWN:
+    if height * width <= MAX_DRAWN:
         write(_puzzles(kind, height, width, seeds, options), out, to)
         return
     form = format_to_write(out, to)
     if form.write_sets is None or is_folder(out):
         raise Failure(
             Code.USAGE,
-            f"{out}: expected one .non file or a packed set (.parquet) for puzzles of more than {MOST_DRAWN:,} cells, "
+            f"{out}: expected one .non file or a packed set (.parquet) for puzzles of more than {MAX_DRAWN:,} cells, "
             f"found {form.name}{' in a folder' if is_folder(out) else ''}",
         )
     write_sets(_sets(kind, height, width, seeds, options), out, form)
@@ -140,7 +140,7 @@ def _sets(kind: str, height: int, width: int, seeds: range, options: dict[str, i
     from ..puzzle import InvalidPuzzle
     from ..puzzleset import set_of
 
-    if height * width <= MOST_DRAWN:
+    if height * width <= MAX_DRAWN:
         for puzzle in _puzzles(kind, height, width, seeds, options):
             yield set_of([puzzle])
         return

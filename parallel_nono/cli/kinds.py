@@ -33,7 +33,7 @@ CODES = {
 def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bool) -> Code:
     """Show what becomes of the puzzles of a source, or of its `number`th; the highest exit code."""
     from ..attempt import OF_THE_RUN
-    from ..engine.work import RejectedAnswer, Work
+    from ..engine.work import RejectedSolution, Work
 
     say_if_compiling()
     work = Work(kind, limits)
@@ -44,7 +44,7 @@ def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bo
             continue
         try:
             row = patiently(_row, work, puzzle)
-        except RejectedAnswer as error:
+        except RejectedSolution as error:
             raise Failure(Code.BUG, f"{error}; please report it with the puzzle") from error
         code = max(code, CODES.get(row["outcome"], Code.UNDECIDED))
         if as_json:
@@ -91,7 +91,7 @@ def _lines(kind: Kind, puzzle: pa.RecordBatch, row: dict[str, Any]) -> list[str]
     else:
         lines = [
             kind.title(puzzle, 0),
-            f"{row['outcome'].capitalize()}: {row['answer'] or row['error'] or 'no answer'}",
+            f"{row['outcome'].capitalize()}: {row['solution'] or row['error'] or 'no solution'}",
         ]
     warnings = [f"warning: {row['warnings']}"] if row["warnings"] else []
     return [*lines, f"stage {row['stage']}; {duration(row['solve_s'])}", *warnings]

@@ -24,7 +24,7 @@ def line(
         str, typer.Argument(metavar="CELLS", help="What is known, a number of unknown cells, or - for standard input.")
     ],
 ) -> None:
-    """Settle one line: print every cell that all layouts of the clue agree on, or `Impossible`.
+    """Settle one line: print every cell that all arrangements of the clue agree on, or `Impossible`.
 
     Black and white: `X` (or `#`) is filled, `.` (or `_`) empty, `?` unknown.
 
@@ -42,7 +42,7 @@ def line(
     pnono line "?" "?X?X?"                   ?XXX?
 
     \b
-    Exit codes: 0 at least one layout fits; 1 impossible.
+    Exit codes: 0 at least one arrangement fits; 1 impossible.
     """
     if cells == "-":
         cells = standard_input().read().strip()

@@ -118,16 +118,18 @@ def run(
     ] = None,
     seconds: Annotated[float, typer.Option(min=0.001, help="Time for one puzzle.")] = 60.0,
     memory: Memory = 4096,
-    answers: Annotated[int, typer.Option(min=1, help="Stop at this many answers; 1 does not ask if it is unique.")] = 2,
-    count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the answers, up to CAP.")] = 0,
-    store_answers: Annotated[bool, typer.Option(help="Keep the first two answers in the rows.")] = True,
+    solutions: Annotated[
+        int, typer.Option(min=1, help="Stop at this many solutions; 1 does not ask if it is unique.")
+    ] = 2,
+    count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the solutions, up to CAP.")] = 0,
+    store_solutions: Annotated[bool, typer.Option(help="Keep the first two solutions in the rows.")] = True,
     pictures: Annotated[
-        bool, typer.Option("--pictures", help="At the end, draw every answer into DIR/pictures/*.png.")
+        bool, typer.Option("--pictures", help="At the end, draw every solution into DIR/pictures/*.png.")
     ] = False,
     repeat: Annotated[int, typer.Option(min=1, max=1000, help="Solve every puzzle so often; see `median_s`.")] = 1,
     pin: Annotated[bool, typer.Option("--pin", help="Bind every worker to a core of its own.")] = False,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Time a yardstick on every worker; --pin and --repeat do so too.")
+        bool, typer.Option("--calibrate", help="Run a calibration on every worker; --pin and --repeat do so too.")
     ] = False,
     worker_parts: Annotated[
         bool,
@@ -159,7 +161,7 @@ def run(
     The results are DIR/rows/*.parquet (pyarrow, DuckDB, Polars, pandas read them all at once), DIR/run.json.
     Exit codes: 0 every puzzle has its row; 3 not one of them could be read;
     69 the engine or a program of --solver can't work here;
-    70 a puzzle crashed, the checker rejected an answer, or --repeat found another verdict (our bug; the puzzle is
+    70 a puzzle crashed, the checker rejected a solution, or --repeat found another verdict (our bug; the puzzle is
     in DIR);
     74 results can't be written, or another run is writing there;
     129 SIGHUP (the terminal went away); 130 Ctrl-C; 143 SIGTERM.
@@ -171,7 +173,7 @@ def run(
         raise Failure(Code.USAGE, "--resume: expected --out DIR or --name NAME of the run to go on with")
     if device is Device.CUDA:
         order = Order.ROUNDS  # the only one that it knows
-    limits = Limits(seconds, answers, count, parse_plan(plan), order=order.value, memory_mib=memory)
+    limits = Limits(seconds, solutions, count, parse_plan(plan), order=order.value, memory_mib=memory)
     check_mode(mode is Mode.LINES, device, order)
     of_kind = known_kind(kind, paths, option or [])
     if mode is Mode.LINES and of_kind.name != "nonogram":
@@ -179,7 +181,7 @@ def run(
     if pin or repeat > 1:
         mode = _for_timing(mode, workers if pin and not address else 0)
     if pictures:
-        _check_pictures(of_kind.name, paths, store_answers)
+        _check_pictures(of_kind.name, paths, store_solutions)
     name = readable(name or (out.name if out else _name(paths)))
     out = out or Path("runs") / name
     stdout = sys.stdout  # as long as Ray is up, sys.stdout is a log file
@@ -206,7 +208,7 @@ def run(
                 name=f"{name}-{contender.name}" if several else name,
                 resume=resume and folder.exists(),
                 limits=contender.limits,
-                store_answers=store_answers,
+                store_solutions=store_solutions,
                 quiet=quiet,
                 contender=contender,
                 repeat=repeat,
@@ -268,14 +270,14 @@ def _for_timing(mode: Mode, pinned: int) -> Mode:
     return Mode.PUZZLES
 
 
-def _check_pictures(kind: str, paths: list[str], store_answers: bool) -> None:
+def _check_pictures(kind: str, paths: list[str], store_solutions: bool) -> None:
     """Errors: Failure if there would be nothing to draw, or nothing to draw it from."""
     if kind != "nonogram":
         raise Failure(Code.USAGE, f"--pictures: expected nonograms, found the kind {kind}")
     if "-" in paths:
         raise Failure(Code.USAGE, "--pictures: expected files, which are read again, found standard input")
-    if not store_answers:
-        raise Failure(Code.USAGE, "--pictures: expected --store-answers, found --no-store-answers")
+    if not store_solutions:
+        raise Failure(Code.USAGE, "--pictures: expected --store-solutions, found --no-store-solutions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +295,7 @@ class Options:
     name: str
     resume: bool
     limits: Limits
-    store_answers: bool
+    store_solutions: bool
     quiet: bool
     contender: Contender | None = None
     live: bool = False
@@ -321,11 +323,11 @@ class Options:
             **settings,
             "inputs": [readable(path) for path in self.paths],
             "seconds": self.limits.seconds,
-            "answers": self.limits.answers,
+            "solutions": self.limits.solutions,
             "count": self.limits.count,
             "plan": asdict(self.limits.plan),
             "memory_mib": self.limits.memory_mib,
-            "store_answers": self.store_answers,
+            "store_solutions": self.store_solutions,
         }
 
 
@@ -343,7 +345,7 @@ def _record(options: Options) -> tuple[int, Summary]:
     from ..engine.hostinfo import commit, here
     from ..engine.inputs import Inputs
     from ..engine.local import Crew
-    from ..engine.work import RejectedAnswer, Work
+    from ..engine.work import RejectedSolution, Work
     from ..report.compact import upkeep
     from ..report.parquet import Keys, OutputError, Writer, mend
     from ..report.parts import strays
@@ -373,7 +375,7 @@ def _record(options: Options) -> tuple[int, Summary]:
                 options.kind,
                 options.limits,
                 writer.facts["run"],
-                options.store_answers,
+                options.store_solutions,
                 solver=label,
                 repeat=options.repeat,
                 pin=options.pin,
@@ -391,7 +393,7 @@ def _record(options: Options) -> tuple[int, Summary]:
                 _write(
                     made(options.engine, options.mode, work, feed, crew), feed, crew, inputs, writer, summary, progress
                 )
-            except RejectedAnswer as error:
+            except RejectedSolution as error:
                 path = writer.reject(error.puzzle)
                 raise Failure(Code.BUG, f"{error}; please report it with {path}, which holds the puzzle") from error
     except OutputError as error:

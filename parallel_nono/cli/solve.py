@@ -1,4 +1,4 @@
-"""`pnono solve`: the answer of a puzzle as a picture, and what can be said about it."""
+"""`pnono solve`: the solution of a puzzle as a picture, and what can be said about it."""
 
 from __future__ import annotations
 
@@ -72,8 +72,10 @@ DECIDED_BY = {
 
 def solve(
     source: Annotated[str, typer.Argument(metavar="FILE", help="File of puzzles, or - for standard input.")],
-    answers: Annotated[int, typer.Option(min=1, help="Stop at this many answers; 1 does not ask if it is unique.")] = 2,
-    count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the answers, up to CAP.")] = 0,
+    solutions: Annotated[
+        int, typer.Option(min=1, help="Stop at this many solutions; 1 does not ask if it is unique.")
+    ] = 2,
+    count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the solutions, up to CAP.")] = 0,
     plan: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Stages to run: a plan by its name, or a TOML file.")
     ] = "default",
@@ -93,10 +95,10 @@ def solve(
     clues: Annotated[bool, typer.Option(help="Show the clues beside the picture, if there is room.")] = True,
     colour: Colours = When.AUTO,
     picture: Annotated[
-        str, typer.Option(metavar="OUT", help="Also draw the answers: OUT.png, .svg or .pdf, or a folder of PNG.")
+        str, typer.Option(metavar="OUT", help="Also draw the solutions: OUT.png, .svg or .pdf, or a folder of PNG.")
     ] = "",
-    answers_to: Annotated[
-        str, typer.Option(metavar="OUT", help="Also write the answers into a file, one a line, rows joined by `/`.")
+    solutions_to: Annotated[
+        str, typer.Option(metavar="OUT", help="Also write the solutions into a file, one a line, rows joined by `/`.")
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line instead of pictures.")] = False,
     kind: KindName = "",
@@ -105,13 +107,13 @@ def solve(
     """Solve the puzzles of FILE and show them: the picture, the verdict, what it took.
 
     In a terminal in true colours, elsewhere (and with NO_COLOR) in letters. Open cells are orange, or `?`.
-    Where several answers exist, the cells in which they differ are marked: `[]` in colours, `*` in letters.
+    Where several solutions exist, the cells in which they differ are marked: `[]` in colours, `*` in letters.
 
     \b
     pnono solve hook.non
-    pnono solve set.xml --number 3 --answers 5
+    pnono solve set.xml --number 3 --solutions 5
     pnono solve hard.non --plan lines-only --seconds 10
-    pnono solve vague.non --answers 1000 --answers-to answers.txt
+    pnono solve vague.non --solutions 1000 --solutions-to solutions.txt
     pnono solve stubborn.non --seconds 3600 --workers 8
     pnono solve huge.non --mode lines --workers 8
     pnono solve hook.non --picture hook.png
@@ -119,7 +121,7 @@ def solve(
     cat hook.non | pnono solve - --json
 
     \b
-    Exit codes: 0 one answer, or any with --answers 1; 1 several answers or none;
+    Exit codes: 0 one solution, or any with --solutions 1; 1 several solutions or none;
     3 the file can't be read; 4 undecided; 74 a file can't be written. Of several puzzles the highest counts.
     """
     from ..attempt import Limits
@@ -129,15 +131,15 @@ def solve(
     from ..solver.single import solve_one
 
     check_mode(mode is SolveMode.LINES, device, order)
-    limits = Limits(seconds, answers, count, racing(parse_plan(plan), workers), order=order.value, memory_mib=memory)
+    limits = Limits(seconds, solutions, count, racing(parse_plan(plan), workers), order=order.value, memory_mib=memory)
     of_kind = known_kind(kind, [source], option or [])
     check_paths([source], of_kind.claims)
     if of_kind.name != "nonogram":
         if picture or format_name:
             raise Failure(Code.USAGE, f"--picture, --format: expected nonograms, found the kind {of_kind.name}")
         raise typer.Exit(solve_kind(of_kind, source, limits, number, json))
-    album = Album.of_answers(picture) if picture else None
-    file = AnswerFile(answers_to) if answers_to else None
+    album = Album.of_solutions(picture) if picture else None
+    file = SolutionFile(solutions_to) if solutions_to else None
     say_if_compiling()
     lanes = _lanes(engine, device, workers) if mode is SolveMode.LINES else None
     code = Code.FINE
@@ -181,8 +183,8 @@ def _lanes(engine: LinesEngine, device: Device, workers: int) -> Lines:
     return lanes
 
 
-class AnswerFile:
-    """Answers as lines of a file; above those of each puzzle a line `# title: number`. Errors: Failure."""
+class SolutionFile:
+    """Solutions as lines of a file; above those of each puzzle a line `# title: number`. Errors: Failure."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -190,14 +192,14 @@ class AnswerFile:
             self._file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 - closed by `finish`
 
     def add(self, puzzle: Puzzle, result: Result) -> None:
-        """The answers of one puzzle."""
+        """The solutions of one puzzle."""
         from ..pictures.door import printable
 
-        number = f"exactly {result.n_answers}" if result.exhausted else f"at least {result.n_answers}"
+        number = f"exactly {result.n_solutions}" if result.exhausted else f"at least {result.n_solutions}"
         title = printable(puzzle.name or f"{puzzle.source} #{puzzle.index}")
         with writing(self._path):
             self._file.write(f"# {title}: {number}\n")
-            self._file.writelines(_text(puzzle, answer) + "\n" for answer in result.answers)
+            self._file.writelines(_text(puzzle, solution) + "\n" for solution in result.solutions)
             self._file.flush()
 
     def finish(self) -> None:
@@ -224,11 +226,11 @@ def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: b
 
     picture = colour_picture if paint else text_picture
     lines = [printable(puzzle.name or f"{puzzle.source} #{puzzle.index}")]
-    grids = result.answers or (result.partial,)
+    grids = result.solutions or (result.partial,)
     marks = set().union(*(differences(grids[0], grid) for grid in grids[1:]))
     for place, grid in enumerate(grids, start=1):
         if len(grids) > 1:
-            lines.append(f"answer {place}:")
+            lines.append(f"solution {place}:")
         lines.append(picture(puzzle, grid, width=width(), clues=clues, marks=marks))
     if len(grids) > 2:
         lines.append(f"common to these {len(grids):,}:")
@@ -270,19 +272,19 @@ def verdict(result: Result, n_differing: int) -> str:
     from ..report.summary import duration
 
     how = DECIDED_BY[result.stage]
-    many = f"{result.n_answers:,}"
+    many = f"{result.n_solutions:,}"
     n_open = counted(len(result.open_cells), "cell")
     match result.outcome:
         case Outcome.UNIQUE:
-            return f"Unique: this is the only answer; {how}."
+            return f"Unique: this is the only solution; {how}."
         case Outcome.SOLVED:
-            return f"Solved: this answer obeys the clues; whether it is the only one was not asked; {how}."
+            return f"Solved: this solution obeys the clues; whether it is the only one was not asked; {how}."
         case Outcome.MULTIPLE:
             number = f"exactly {many}" if result.exhausted else f"at least {many}"
             cut = f" ({result.witness})" if result.witness else ""
-            return f"Ambiguous: {number} answers{cut}; those shown differ in {n_differing:,} cells."
+            return f"Ambiguous: {number} solutions{cut}; those shown differ in {n_differing:,} cells."
         case Outcome.CONTRADICTION:
-            return f"Contradiction: no answer obeys the clues: {result.witness or how}."
+            return f"Contradiction: no solution obeys the clues: {result.witness or how}."
         case Outcome.STALLED:
             why = f" ({result.witness})" if result.witness else ""
             return f"Stalled: the plan ends with {n_open} open{why}; that proves nothing."
@@ -291,25 +293,25 @@ def verdict(result: Result, n_differing: int) -> str:
 
 
 def _json(puzzle: Puzzle, result: Result) -> dict[str, Any]:
-    """The columns of a run that mean something here, and all answers that were kept."""
+    """The columns of a run that mean something here, and all solutions that were kept."""
     from ..report.rating import rate
 
     rating = rate(result.stage, result.outcome, result.counts)
-    answers = [_text(puzzle, grid) for grid in result.answers]
+    solutions = [_text(puzzle, grid) for grid in result.solutions]
     columns = {
         **{
             name: getattr(puzzle, name)
             for name in ("name", "source", "index", "digest", "height", "width", "n_colours")
         },
-        **{name: getattr(result, name) for name in ("outcome", "stage", "witness", "n_answers", "exhausted")},
+        **{name: getattr(result, name) for name in ("outcome", "stage", "witness", "n_solutions", "exhausted")},
         **result.counts,
         **result.seconds,
         "rating": rating.points if rating else None,
         "technique": rating.technique.name if rating else "",
-        "answer": answers[0] if answers else "",
-        "answers": answers,
+        "solution": solutions[0] if solutions else "",
+        "solutions": solutions,
         "partial": _text(puzzle, result.partial),
-        "common": _text(puzzle, common(result.answers)) if answers else "",
+        "common": _text(puzzle, common(result.solutions)) if solutions else "",
         "warnings": "; ".join(puzzle.warnings),
     }
     return columns

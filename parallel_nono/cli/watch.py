@@ -50,7 +50,7 @@ def watch(
     plan: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Stages to run: a plan by its name, or a TOML file.")
     ] = "default",
-    seconds: Annotated[float, typer.Option(min=0.0, help="Time to find the answer.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=0.0, help="Time to find the solution.")] = 60.0,
     clues: Annotated[bool, typer.Option(help="Show the clues, if there is room.")] = True,
     colour: Colours = When.AUTO,
     format_name: FormatName = "",
@@ -135,7 +135,7 @@ def sentence(result: Result) -> str:
     """The verdict in words."""
     from ..pictures.terminal import differences
 
-    n = len(differences(*result.answers[:2])) if len(result.answers) > 1 else 0
+    n = len(differences(*result.solutions[:2])) if len(result.solutions) > 1 else 0
     return verdict(result, n)
 
 
@@ -179,13 +179,13 @@ class Showing:
         return self.result
 
     def told(self) -> None:
-        """Once all is known: let the steps end with the only answer. May be asked again and again."""
+        """Once all is known: let the steps end with the only solution. May be asked again and again."""
         from ..attempt import Outcome
 
         if not self._told and self.result is not None and self.film.complete:
             self._told = True
             if self.result.outcome in (Outcome.UNIQUE, Outcome.SOLVED):
-                self.film.tell(self.result.answers[0])
+                self.film.tell(self.result.solutions[0])
 
     def stop(self) -> None:
         """End both."""

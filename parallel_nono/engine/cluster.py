@@ -46,7 +46,7 @@ from .work import (
     Chunk,
     Done,
     Place,
-    RejectedAnswer,
+    RejectedSolution,
     Work,
     crashed_rows,
     crashed_source,
@@ -343,7 +343,7 @@ class Cluster:
         self._n_done += 1
         if len(answer) == 3:
             title, why, puzzle = answer
-            raise RejectedAnswer(title, why, unpacked(puzzle)[0])
+            raise RejectedSolution(title, why, unpacked(puzzle)[0])
         rows, hard, rest, *figures = answer
         done = Done(unpacked(rows), unpacked(hard), joined(unpacked(rest)), *figures)
         for batch in done.rows:

@@ -24,13 +24,13 @@ from .work import LEASE_S, Chunk, Done
 Piece: TypeAlias = "tuple[str, bytes] | Source | pa.RecordBatch"
 """A text with its source, a file that workers read themselves, or puzzles already packed."""
 
-MOST_WEIGHT = 8192
+MAX_WEIGHT = 8192
 FIRST_WEIGHT = 16
-MOST_BYTES = 1 << 24
+MAX_BYTES = 1 << 24
 FORGET = 0.98
 """A chunk counts so much less for the estimate of what is left with every later one."""
 
-AHEAD_WEIGHT, AHEAD_BYTES = 2 * MOST_WEIGHT, 1 << 25
+AHEAD_WEIGHT, AHEAD_BYTES = 2 * MAX_WEIGHT, 1 << 25
 """How far the feed reads ahead: enough to see the end coming."""
 
 
@@ -248,11 +248,11 @@ class Feed:
         wish = FIRST_WEIGHT if self.pace is None else self._lease_s / max(self.pace, 1e-9)
         if self._exhausted:
             wish = min(wish, math.ceil(self._ahead_weight / (2 * self._workers)))
-        return int(min(MOST_WEIGHT, max(1, wish)))
+        return int(min(MAX_WEIGHT, max(1, wish)))
 
     def _cut_again(self) -> Chunk:
         """A chunk, or the front of one, of those that came back."""
-        chunk, wish = self._again[0], self._wish() if self.pace is not None else MOST_WEIGHT
+        chunk, wish = self._again[0], self._wish() if self.pace is not None else MAX_WEIGHT
         if self._exhausted and chunk.batch is not None:
             wish = max(1, min(wish, math.ceil(sum(c.weight for c in self._again) / (2 * self._workers))))
         if chunk.batch is None or chunk.weight <= wish or chunk.batch.num_rows == 1:
@@ -278,7 +278,7 @@ class Feed:
         chunk, size, same = Chunk(weight=0, made=now), 0, type(piece)
         while self._ahead and isinstance(piece := self._ahead[0], same) and getattr(piece, "span", None) is None:
             weight = weight_of(piece)
-            if chunk.weight and (chunk.weight + weight > wish or size + _bytes_of(piece) > MOST_BYTES):
+            if chunk.weight and (chunk.weight + weight > wish or size + _bytes_of(piece) > MAX_BYTES):
                 break
             self._split(piece, None)
             if isinstance(piece, Source):

@@ -26,7 +26,7 @@ from .folder import Folder, OutputError, to_disk
 LEASE_S = 5.0
 """Seconds of work in a lease whose rows its worker writes."""
 
-LEAST_ROWS = 1000
+MIN_ROWS = 1000
 """Fewer rows than that travel: a file for them would cost more than they do."""
 
 PART_KEY = b"pnono.part"
@@ -69,7 +69,7 @@ LEASE = re.compile(r"lease-[0-9a-f]{16}-([0-9a-f]{16})\.parquet")
 def written(parts: Parts, rows: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     """The rows of a lease as a file and a thin batch that names it; or as they are if they are few, or can't be written
     here."""
-    if sum(batch.num_rows for batch in rows) < LEAST_ROWS:
+    if sum(batch.num_rows for batch in rows) < MIN_ROWS:
         return rows
     path = Path(parts.folder)
     unfinished = f"lease-{secrets.token_hex(8)}"

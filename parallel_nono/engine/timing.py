@@ -1,4 +1,4 @@
-"""What tells whether a timing can be trusted, and what makes it so: a core of one's own, a yardstick, and gauges.
+"""What tells whether a timing can be trusted, and what makes it so: a core of one's own, a calibration, and gauges.
 
 A core is claimed by a lock on a file that all runs of a user on this machine share, so that two of them never bind
 their workers to the same one; the system takes the lock back when its holder dies.
@@ -31,8 +31,8 @@ HAS_GAUGES = sys.platform == "linux"
 CLAIM_S = 10.0
 """A worker waits so long for a core: the one before it may be about to end."""
 
-YARDSTICK = (("blobs", 128, 20), ("noise", 8, 20))
-"""Generator, number and size of the puzzles that are the yardstick; seeds from 0. Never changed: old figures would
+CALIBRATION = (("blobs", 128, 20), ("noise", 8, 20))
+"""Generator, number and size of the puzzles that are the calibration; seeds from 0. Never changed: old figures would
 lose their meaning."""
 
 PASSES = 8
@@ -41,7 +41,7 @@ PASSES = 8
 # Gauges.
 
 
-_most_mib = 0.0
+_max_mib = 0.0
 
 
 def recent_peak_mib() -> float:
@@ -68,9 +68,9 @@ def peak_mib_of(process: int | str) -> float:
 
 def peak_mib() -> float:
     """The most memory that this process ever used."""
-    global _most_mib
-    _most_mib = max(_most_mib, recent_peak_mib())
-    return _most_mib
+    global _max_mib
+    _max_mib = max(_max_mib, recent_peak_mib())
+    return _max_mib
 
 
 def fresh_peak() -> None:
@@ -162,13 +162,13 @@ def _folder_of_locks() -> Path:
     return folder
 
 
-# The yardstick.
+# The calibration.
 
 _calibrating = Lock()
 
 
 def calibration_s() -> float:
-    """Seconds that this thread needs for the yardstick: the least of `PASSES`, so that neighbours count little.
+    """Seconds that this thread needs for the calibration: the least of `PASSES`, so that neighbours count little.
 
     The same puzzles, solved in the same steps by the same version; on another machine in another time. Workers of one
     process take turns, as a queue for the interpreter is none of the machine's properties.
@@ -178,15 +178,15 @@ def calibration_s() -> float:
 
     abort, limits = np.zeros(1, np.int64), Limits()
     with _calibrating:
-        sets = _yardstick()
+        sets = calibration_sets()
         return min(sum(float(solve_set(one, limits, abort).solve_s.sum()) for one in sets) for _ in range(PASSES))
 
 
 @cache
-def _yardstick() -> list[pa.RecordBatch]:
+def calibration_sets() -> list[pa.RecordBatch]:
     from ..generate import generate_set
 
-    return [generate_set(generator, count, size, size, seed=0) for generator, count, size in YARDSTICK]
+    return [generate_set(generator, count, size, size, seed=0) for generator, count, size in CALIBRATION]
 
 
 def settled(work: Work, place: Place) -> tuple[Place, IO[bytes] | None]:

@@ -46,7 +46,7 @@ _DICTIONARIES = {
     "outcome": pa.array([str(o) for o in OUTCOMES], pa.string()),
     "stage": pa.array([*STAGES, ""], pa.string()),  # "": brought down, nobody knows where
 }
-MOST_CONSTANT = 8192
+MAX_CONSTANT = 8192
 _SECONDS = ("pack_s", "line_s", "probe_s", "search_s", "sat_s", "solve_s")
 
 # The page: what a worker tells its watcher, one 64-byte line of int64.
@@ -56,8 +56,8 @@ READING, IDLE = -1, -2
 """Values of PLACE while the texts of a chunk are read, and between chunks."""
 
 
-class RejectedAnswer(Exception):
-    """An answer that the checker does not accept, or a verdict that a repetition does not confirm: our bug, no row.
+class RejectedSolution(Exception):
+    """A solution that the checker does not accept, or a verdict that a repetition does not confirm: our bug, no row.
 
     puzzle  a chunk of one.
     """
@@ -76,14 +76,14 @@ class Work:
 
     repeat     times that every puzzle is solved; the verdicts must agree.
     pin        every worker is bound to a core of its own.
-    calibrate  every worker solves the yardstick before it begins.
+    calibrate  every worker runs the calibration before it begins.
     parts      where workers of other processes write their rows; None: rows travel to the driver.
     """
 
     kind: Kind
     limits: Limits = field(default_factory=Limits)
     run: str = ""
-    store_answers: bool = True
+    store_solutions: bool = True
     solver: str = ""
     repeat: int = 1
     pin: bool = False
@@ -163,7 +163,7 @@ def new_page() -> np.ndarray:
 
 
 def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
-    """Read, solve and check a chunk. Errors: RejectedAnswer; nothing else that a puzzle can cause."""
+    """Read, solve and check a chunk. Errors: RejectedSolution; nothing else that a puzzle can cause."""
     began, queue_s = perf_counter(), max(0.0, monotonic() - chunk.made)
     if place.alone:
         timing.fresh_peak()
@@ -195,7 +195,7 @@ def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
         tick = perf_counter()
         try:
             rows = _slice(work, part, limits, patient, page, facts, place, done)
-        except RejectedAnswer:
+        except RejectedSolution:
             raise
         except Exception as error:  # a fault of our own code: it must cost one puzzle, not the run
             if part.num_rows > 1:
@@ -304,11 +304,11 @@ def _slice(
 
 
 def unfinished(columns: dict[str, Any], limits: Limits) -> np.ndarray:
-    """bool[rows]: what more time could change: no verdict yet, or answers that were still being counted."""
+    """bool[rows]: what more time could change: no verdict yet, or solutions that were still being counted."""
     late: np.ndarray = np.asarray(columns["outcome"]) == TIMEOUT
-    if limits.wanted > 2 and "n_answers" in columns:
+    if limits.wanted > 2 and "n_solutions" in columns:
         several = np.asarray(columns["outcome"]) == MULTIPLE
-        late |= several & ~np.asarray(columns["exhausted"]) & (np.asarray(columns["n_answers"]) < limits.wanted)
+        late |= several & ~np.asarray(columns["exhausted"]) & (np.asarray(columns["n_solutions"]) < limits.wanted)
     return late
 
 
@@ -338,10 +338,10 @@ class _Watch:
 
 
 def _check(work: Work, part: pa.RecordBatch, solved: Solved) -> None:
-    """Errors: RejectedAnswer for the first answer that breaks the rules."""
-    for bad, why in work.kind.check(part, solved.answers)[:1]:
-        raise RejectedAnswer(
-            work.kind.title(part, bad), f"the checker rejects an answer of the solver: {why}", part.slice(bad, 1)
+    """Errors: RejectedSolution for the first solution that breaks the rules."""
+    for bad, why in work.kind.check(part, solved.solutions)[:1]:
+        raise RejectedSolution(
+            work.kind.title(part, bad), f"the checker rejects a solution of the solver: {why}", part.slice(bad, 1)
         )
 
 
@@ -351,7 +351,7 @@ def _repeat(
     """Solve a slice again and add the columns of `--repeat` to `solved`; False when the page said stop.
 
     late    bool[rows]: puzzles out of time, which are not tried again.
-    Errors  RejectedAnswer if a verdict is not the one of the first time; a time-out is no verdict.
+    Errors  RejectedSolution if a verdict is not the one of the first time; a time-out is no verdict.
     """
     again = np.flatnonzero(~late)
     times = np.zeros((work.repeat, part.num_rows), np.float32)
@@ -368,11 +368,11 @@ def _repeat(
         changed = (first != second) & (second != TIMEOUT) & (not work.kind.alone)  # another program may waver
         for place in np.flatnonzero(changed)[:1]:
             why = f"{OUTCOMES[first[place]]} the first time, {OUTCOMES[second[place]]} when it was repeated"
-            raise RejectedAnswer(work.kind.title(chosen, place), why, chosen.slice(place, 1))
+            raise RejectedSolution(work.kind.title(chosen, place), why, chosen.slice(place, 1))
         times[turn, again] = other.columns["solve_s"]
     solved.columns["repeats"] = np.where(late, 1, work.repeat).astype(np.int32)
     solved.columns["median_s"] = np.where(late, 0, np.median(times, axis=0)).astype(np.float32)
-    solved.columns["least_s"] = np.where(late, 0, times.min(axis=0))
+    solved.columns["min_s"] = np.where(late, 0, times.min(axis=0))
     solved.columns["spread_s"] = np.ptp(times, axis=0)
     return True
 
@@ -404,8 +404,8 @@ def _rows(
     columns["clock_us"] = ((watch.clock + ends - solve_s) * 1e6).astype(np.int64)
     columns |= watch.columns(n)
     columns |= _of_teams(columns.pop("team", []), columns.pop("others_mib", None), others_cpu_s, columns, place)
-    if not work.store_answers:
-        columns["answer"] = columns["second_answer"] = ""
+    if not work.store_solutions:
+        columns["solution"] = columns["second_solution"] = ""
     return _batch(work, columns, n, place)
 
 
@@ -474,7 +474,7 @@ def _column(name: str, kind: pa.DataType, value: Any, n: int) -> pa.Array:
 @lru_cache(maxsize=256)
 def _constant(kind: pa.DataType, value: str | int | None) -> pa.Array:
     """A column of one value, long enough to cut most others from; made once, as it costs more than the puzzles do."""
-    n = MOST_CONSTANT
+    n = MAX_CONSTANT
     if pa.types.is_dictionary(kind):
         return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), pa.array([value or ""], pa.string()))
     if value is None:

@@ -19,7 +19,7 @@ from ..files.containers import Source
 from ..start import prepare
 from . import EngineError, hostinfo, timing
 from .parts import written
-from .work import ABORT, LEASE, PAGE, RECALLED, Chunk, Place, RejectedAnswer, Work, attempt, joined, new_page
+from .work import ABORT, LEASE, PAGE, RECALLED, Chunk, Place, RejectedSolution, Work, attempt, joined, new_page
 
 VERSIONS = {"pnono": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
 """What driver and workers must agree on."""
@@ -70,7 +70,7 @@ class Worker:
         sources: list[Source],
     ) -> Any:
         """Attempt a chunk. Returns rows, hard puzzles and the rest as Arrow streams, and the figures of `Done`;
-        (title, why, puzzle) of a rejected answer; or None if the driver asked for the chunk back.
+        (title, why, puzzle) of a rejected solution; or None if the driver asked for the chunk back.
 
         made     when the chunk was cut: by the monotonic clock of the driver's host, and by the wall clock.
         sources  files that this worker reads itself.
@@ -87,7 +87,7 @@ class Worker:
             self._place = replace(self._place, calibration_s=timing.calibration_s())
         try:
             done = attempt(self._work, chunk, self._page, self._place)
-        except RejectedAnswer as error:
+        except RejectedSolution as error:
             return error.title, error.why, packed([error.puzzle])
         rest = [] if done.rest is None else [done.rest]
         if self._work.parts is not None:

@@ -34,14 +34,14 @@ MANIFEST = "manifest.jsonl"
 TIMEOUT_S = 30.0
 """Of one answer: for the connection, and for every pause in what is sent."""
 
-MOST_ANSWER_S = 120.0
-MOST_BYTES = 8 << 20
-MOST_REDIRECTS = 5
+MAX_ANSWER_S = 120.0
+MAX_BYTES = 8 << 20
+MAX_REDIRECTS = 5
 RETRIES = 4
 BACK_OFF_S = 5.0
 """Before the first retry, where the site says nothing; twice as long before each further one."""
 
-MOST_WAIT_S = 900.0
+MAX_WAIT_S = 900.0
 """A site that wants us to wait longer ends the fetch."""
 
 AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -293,7 +293,7 @@ class _Line:
             if turn == self.retries:
                 break
             pause_s = wait_s if asked_s is None else asked_s
-            if pause_s > MOST_WAIT_S:
+            if pause_s > MAX_WAIT_S:
                 raise Unreachable(f"{self.url(request)}: {why}; it wants us to wait {pause_s:.0f} s")
             self.free_at = time.monotonic() + max(pause_s, self.pause_s)
             wait_s *= 2
@@ -329,15 +329,15 @@ def _body(answer: HTTPResponse, url: str) -> bytes:
     """Errors: Unreachable for an answer that is too long or too slow; IncompleteRead for one that was cut off."""
     from http.client import IncompleteRead
 
-    end = time.monotonic() + MOST_ANSWER_S
+    end = time.monotonic() + MAX_ANSWER_S
     announced = answer.length or 0
     parts = bytearray()
     while part := answer.read1(1 << 16):
         parts += part
-        if len(parts) > MOST_BYTES:
-            raise Unreachable(f"{url}: expected an answer of at most {MOST_BYTES >> 20} MiB, found more")
+        if len(parts) > MAX_BYTES:
+            raise Unreachable(f"{url}: expected an answer of at most {MAX_BYTES >> 20} MiB, found more")
         if time.monotonic() > end:
-            raise Unreachable(f"{url}: expected an answer within {MOST_ANSWER_S:.0f} s, found it still going on")
+            raise Unreachable(f"{url}: expected an answer within {MAX_ANSWER_S:.0f} s, found it still going on")
     if len(parts) < announced:
         raise IncompleteRead(bytes(parts), announced - len(parts))
     return bytes(parts)
@@ -362,7 +362,7 @@ def _opener() -> OpenerDirector:
     from urllib.error import HTTPError
 
     class WithinTheSite(request.HTTPRedirectHandler):
-        max_redirections = MOST_REDIRECTS
+        max_redirections = MAX_REDIRECTS
 
         def redirect_request(self, req, fp, code, msg, headers, newurl):
             old, new = urlsplit(req.full_url), urlsplit(newurl)

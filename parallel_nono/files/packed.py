@@ -96,14 +96,14 @@ def _pieces(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordB
 
 
 class _File:
-    """A packed set while it is written: rows wait until a row group is full, or larger than `most_bytes`."""
+    """A packed set while it is written: rows wait until a row group is full, or larger than `max_bytes`."""
 
-    def __init__(self, target: _Local | _Remote, row_group: int, level: int, most_bytes: int) -> None:
+    def __init__(self, target: _Local | _Remote, row_group: int, level: int, max_bytes: int) -> None:
         import pyarrow.parquet as pq
 
         from ..puzzleset import SCHEMA
 
-        self.target, self._row_group, self._most_bytes = target, row_group, min(most_bytes, ROW_GROUP_BYTES)
+        self.target, self._row_group, self._max_bytes = target, row_group, min(max_bytes, ROW_GROUP_BYTES)
         self._writer = pq.ParquetWriter(target.file, SCHEMA, compression="zstd", compression_level=level)
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._size = 0
@@ -118,7 +118,7 @@ class _File:
         self._waiting.append(piece)
         self._rows += piece.num_rows
         self._size += piece.nbytes
-        if self._rows >= self._row_group or self._size >= self._most_bytes:
+        if self._rows >= self._row_group or self._size >= self._max_bytes:
             self._write()
 
     def _write(self) -> None:

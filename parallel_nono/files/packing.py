@@ -1,7 +1,7 @@
 """Packed files (.gz, .xz, .bz2, .zst) as streams, and the bounds that hold while a stream is read: size, ratio, time.
 
 Reading gets a share of the time that puzzles get: what one file or one member of an archive needs to be unpacked or to
-arrive may take `TIMES` times the seconds of a puzzle, and at least `LEAST_S`. It is told what takes longer than
+arrive may take `TIMES` times the seconds of a puzzle, and at least `MIN_S`. It is told what takes longer than
 `SLOW_S`.
 """
 
@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 
 from ..puzzle import InvalidPuzzle
 
-LEAST_S, TIMES = 10.0, 10.0
+MIN_S, TIMES = 10.0, 10.0
 """Seconds for one file at least, and for each second that a puzzle may take."""
 
 USUAL_S = 60.0
@@ -46,13 +46,13 @@ class Share:
     told     called with a file's name, the bytes read of it and the seconds it took so far, every `SLOW_S` seconds.
     """
 
-    seconds = max(LEAST_S, TIMES * USUAL_S)
+    seconds = max(MIN_S, TIMES * USUAL_S)
     told: Callable[[str, int, float], object] | None = None
 
     @classmethod
     def of(cls, puzzle_s: float) -> None:
         """From now on reading has the share that goes with so many seconds for a puzzle."""
-        cls.seconds = max(LEAST_S, TIMES * puzzle_s)
+        cls.seconds = max(MIN_S, TIMES * puzzle_s)
 
 
 def packing_of(start: bytes) -> str:

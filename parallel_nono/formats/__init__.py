@@ -97,7 +97,7 @@ class Format:
                 all readings are compared, and what remains open is a warning.
     begins      text -> True when it begins with a whole puzzle of the format, whatever follows: for texts whose name
                 ends like the format, and for rivals.
-    unique      a file stands for the one answer: a puzzle with several or none is only written if somebody insists.
+    unique      a file stands for the one solution: a puzzle with several or none is only written if somebody insists.
     cut         what the line begins with that opens a new puzzle, so that a long text can be read piece by piece;
                 "": a new puzzle on each line; None: the text is read at once.
     write_sets  sets with all their columns and without errors -> the text that `write` makes of their puzzles, without

@@ -22,7 +22,7 @@ COMMENT = re.compile(rb"#[^\n\r]*")
 BLANKS = re.compile(rb"\s*")
 PLAIN = b"123"
 
-MOST_CELLS = 1 << 24
+MAX_CELLS = 1 << 24
 """Of a bitmap: eight bytes are made of each of its bits."""
 
 
@@ -66,8 +66,8 @@ def _bitmap(goal: Grid, source: str, index: int, alone: bool) -> Puzzle:
 
 def _bits(data: bytes, at: int, width: int, height: int, plain: bool, source: str) -> tuple[Grid, int]:
     """(cells, where they end) of a bitmap. Errors: InvalidPuzzle before room is made for what is not there."""
-    if min(width, height) < 1 or width * height > MOST_CELLS:
-        hope = f"a bitmap of 1 to {MOST_CELLS:,} pixels"
+    if min(width, height) < 1 or width * height > MAX_CELLS:
+        hope = f"a bitmap of 1 to {MAX_CELLS:,} pixels"
         raise wrong(source, 0, hope, f"{width} x {height}")
     if plain:
         bits, at = _plain_bits(data, at, width * height, source)
@@ -147,9 +147,9 @@ def write(puzzles: Iterable[Puzzle]) -> bytes:
 
 def _bitmap_bytes(puzzle: Puzzle) -> bytes:
     goal = only_picture(puzzle, TITLE)
-    if puzzle.width * puzzle.height > MOST_CELLS:
+    if puzzle.width * puzzle.height > MAX_CELLS:
         size = f"{puzzle.width} x {puzzle.height}"
-        raise InvalidPuzzle(f"{TITLE} carries at most {MOST_CELLS:,} cells, found {size} in {puzzle.name!r}")
+        raise InvalidPuzzle(f"{TITLE} carries at most {MAX_CELLS:,} cells, found {size} in {puzzle.name!r}")
     pad, stride = -puzzle.width % 8, (puzzle.width + 7) // 8
     rows = (int("".join(map(str, row)) + "0" * pad, 2).to_bytes(stride) for row in goal)
     return b"P4\n%d %d\n" % (puzzle.width, puzzle.height) + b"".join(rows)

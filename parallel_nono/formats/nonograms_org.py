@@ -35,7 +35,7 @@ HEADING = re.compile(r"<title[^>]*>([^<]{1,500})</title>", re.IGNORECASE)
 QUOTED = re.compile(r"«(.+)»")
 CANONICAL = re.compile(r"/nonograms2?/i/(\d{1,9})\b")
 
-MOST_CELLS = 250_000
+MAX_CELLS = 250_000
 """Of a picture: its size is two numbers of the array, and room for the cells is made before they are known."""
 
 
@@ -121,8 +121,8 @@ def _puzzle(
 ) -> Puzzle:
     items = _Items(array, source, place)
     width, height, n_inks = items.size(1, "the width"), items.size(2, "the height"), items.size(3, "the colours")
-    if min(width, height) < 1 or width * height > MOST_CELLS:
-        hope = f"a width and a height from 1 and at most {MOST_CELLS:,} cells"
+    if min(width, height) < 1 or width * height > MAX_CELLS:
+        hope = f"a width and a height from 1 and at most {MAX_CELLS:,} cells"
         raise wrong(source, place, hope, f"{width} wide and {height} high")
     if not 1 <= n_inks < len(array):
         raise wrong(source, place, "colours, at least one", n_inks)
@@ -168,9 +168,9 @@ def write(puzzles: Iterable[Puzzle]) -> str:
 
 def _line(puzzle: Puzzle) -> str:
     goal = only_picture(puzzle, TITLE)
-    if puzzle.width * puzzle.height > MOST_CELLS:
+    if puzzle.width * puzzle.height > MAX_CELLS:
         size = f"{puzzle.width} x {puzzle.height}"
-        raise InvalidPuzzle(f"{TITLE} carries at most {MOST_CELLS:,} cells, found {shown(size)} in {puzzle.name!r}")
+        raise InvalidPuzzle(f"{TITLE} carries at most {MAX_CELLS:,} cells, found {shown(size)} in {puzzle.name!r}")
     array: list[list[int]] = [[7], *(_size(n) for n in (puzzle.width, puzzle.height, puzzle.n_colours - 1))]
     shift = [11, 23, 5, 31]
     array.append(shift)

@@ -26,7 +26,7 @@ SHAPES = ("square", "sudoku", "kakuro")
 BORDER = 2
 """Cells around everything that can't be used."""
 
-MOST_TEXT = 16 << 20
+MAX_TEXT = 16 << 20
 CELL_SIZE = 38
 
 MODE = '{z9:zA,zG:["1","2","1"],zQ:{zM:zN,zS:["",4],zN:["1",1]},zA:{zM:zS,zS:["",2],zN:["1",2]}}'
@@ -87,9 +87,9 @@ def _unpacked(address: str, source: str, place: int) -> str:
     packed = packed.replace("-", "+").replace("_", "/").replace(" ", "+").rstrip("=")
     unpacker = zlib.decompressobj(-15)
     try:
-        data = unpacker.decompress(base64.b64decode(packed + "=" * (-len(packed) % 4), validate=True), MOST_TEXT)
+        data = unpacker.decompress(base64.b64decode(packed + "=" * (-len(packed) % 4), validate=True), MAX_TEXT)
         if not unpacker.eof:
-            why = "cut off" if len(data) < MOST_TEXT else f"of more than {MOST_TEXT >> 20} MiB"
+            why = "cut off" if len(data) < MAX_TEXT else f"of more than {MAX_TEXT >> 20} MiB"
             raise InvalidPuzzle(f"{source}:{place}: expected a whole Penpa address, found one whose data are {why}")
         return data.decode()
     except (binascii.Error, zlib.error, ValueError) as error:

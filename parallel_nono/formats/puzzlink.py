@@ -19,7 +19,7 @@ TITLE = "a puzz.link address"
 HOPE = "an address such as https://puzz.link/p?nonogram/4/3/..."
 ADDRESS = re.compile(r"(?:https?://[^\s?#]+\?|[^\s?#]*\?(?=\S*nonogram))?(?:[^\s/&]*&)*([A-Za-z][\w-]*)/(\S*)")
 KIND = re.compile(r"(?:https?://[^\s?#]+\?(?:[^\s/&]*&)*[A-Za-z][\w-]*|(?:\S*\?)?nonogram(?:_edit)?)/\S*/")
-MOST_NUMBER = 255
+MAX_NUMBER = 255
 
 
 def sniff(text: str) -> bool:
@@ -101,9 +101,9 @@ def _path(puzzle: Puzzle) -> str:
     for clues, cells in ((puzzle.columns, puzzle.height), (puzzle.rows, puzzle.width)):
         n_slots = (cells + 1) // 2
         for clue in clues:
-            if len(clue) > n_slots or any(block.length > MOST_NUMBER for block in clue):
+            if len(clue) > n_slots or any(block.length > MAX_NUMBER for block in clue):
                 raise InvalidPuzzle(
-                    f"{TITLE} carries at most {n_slots} numbers a line of {cells} cells, up to {MOST_NUMBER}, found "
+                    f"{TITLE} carries at most {n_slots} numbers a line of {cells} cells, up to {MAX_NUMBER}, found "
                     f"{shown(' '.join(block.text for block in clue))} in {puzzle.name!r}"
                 )
             for block in reversed(clue):

@@ -2,7 +2,7 @@
 
 Above the grid half as many lines as it has, rounded up, hold the clues of the columns; to its left half as many words
 as it is wide, rounded up, hold those of the rows. `.` is nothing, `c3` a 3 that somebody crossed out, `-2` a blot.
-Lines end with `/` or a line end. What stands in the grid itself is what somebody has played: it is no answer.
+Lines end with `/` or a line end. What stands in the grid itself is what somebody has played: it is no solution.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def _split(lines: Lines, source: str, place: int) -> tuple[list[Clue], int, str]
         ]
         if len(found) == 1:
             return *found[0], ""
-        chosen = squares[0] if squares else 0  # a square that has no answer is still a puzzle
+        chosen = squares[0] if squares else 0  # a square that has no solution is still a puzzle
     if chosen:
         return clues[:chosen], chosen // 2, doubt
     hope = "as many column as row clues, or sums that show where the rows begin"

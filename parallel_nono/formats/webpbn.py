@@ -3,7 +3,7 @@
 No DTD is loaded and no entity may be declared; named characters such as `&eacute;` are put in by us. Colours go by
 name: 0 is `backgroundcolor`, numbers without a colour have `defaultcolor`. An empty line is `<line/>`;
 `<count>0</count>` is a blot, a block of unknown length, though some programs mean an empty line by a lone one. A puzzle
-with a goal only gets its clues from it. Saved games are no answers. What the DTD does not know is an error among the
+with a goal only gets its clues from it. Saved games are no solutions. What the DTD does not know is an error among the
 clues; elsewhere it is a fact if it is text, else a warning.
 """
 

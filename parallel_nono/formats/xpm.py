@@ -81,8 +81,8 @@ def _read(first: tuple[int, str], strings: Iterator[tuple[int, str]], source: st
         raise wrong(source, place, "`W H COLOURS CHARS`, up to 4 characters a pixel", head)
     width, height, n_shades, n_chars = sizes
     picture.check_size(height, width, source)
-    if n_shades > picture.MOST_INKS + 2:
-        raise wrong(source, place, f"at most {picture.MOST_INKS} colours ({picture.ELSEWHERE})", n_shades)
+    if n_shades > picture.MAX_INKS + 2:
+        raise wrong(source, place, f"at most {picture.MAX_INKS} colours ({picture.ELSEWHERE})", n_shades)
     body = list(islice(strings, n_shades + height))
     if len(body) < n_shades + height:
         raise wrong(source, place, f"{n_shades} colours and {height} rows", f"{len(body)} strings")

@@ -76,7 +76,7 @@ GENERATORS: dict[str, Generator] = {
     "mismatch": Generator("Rows and columns sum to different numbers.", special.mismatch),
     "too_long": Generator("A clue longer than its row.", special.too_long),
     "contradiction": Generator("Clues that contradict each other within lines.", special.contradiction),
-    "impasse": Generator("No answer, but lines alone do not show it.", special.impasse),
+    "impasse": Generator("No solution, but lines alone do not show it.", special.impasse),
     "shuffled": Generator("A picture with its columns in another order.", special.shuffled),
 }
 

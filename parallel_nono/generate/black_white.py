@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from .fields import (
-    MOST_AT_ONCE,
+    MAX_AT_ONCE,
     Grid,
     below,
     brightest,
@@ -34,7 +34,7 @@ def noise(random: RandomState, height: int, width: int, *, density: int) -> Grid
 
 def blobs(random: RandomState, height: int, width: int, *, density: int, radius: int) -> Grid:
     radius = radius or default_radius(height, width)
-    if (height + 4 * radius) * (width + 4 * radius) > MOST_AT_ONCE:
+    if (height + 4 * radius) * (width + 4 * radius) > MAX_AT_ONCE:
         return brightest_smooth(random, height, width, radius, density)
     return blobs_set(random, 1, height, width, density=density, radius=radius)[0]
 

@@ -55,7 +55,7 @@ def brightest(fields: np.ndarray, percent: int) -> np.ndarray:
     return (fields >= flat[:, -n_ink][:, None, None]).astype(np.uint8)
 
 
-MOST_AT_ONCE = 1 << 22
+MAX_AT_ONCE = 1 << 22
 """Cells of a field that are drawn at once; larger ones are made strip by strip."""
 
 _STRIP, _BINS = 1 << 20, 1 << 20

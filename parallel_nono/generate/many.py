@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-_MOST_CELLS = 1 << 22  # looked at at once: keeps the temporary arrays at some tens of MiB
+_MAX_CELLS = 1 << 22  # looked at at once: keeps the temporary arrays at some tens of MiB
 
 
 def lines_of(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -34,7 +34,7 @@ def _lines(cells: np.ndarray) -> Iterator[np.ndarray]:
     """All lines in order, [lines, cells] at a time: of small pictures several at once, of a huge one a strip."""
     count, height, width = cells.shape
     n_lines, room = height + width, max(height, width)
-    several = _MOST_CELLS // (n_lines * room)
+    several = _MAX_CELLS // (n_lines * room)
     for first in range(0, count, max(several, 1)):
         if several:
             part = cells[first : first + several]
@@ -44,7 +44,7 @@ def _lines(cells: np.ndarray) -> Iterator[np.ndarray]:
             yield lines.reshape(-1, room)
             continue
         for view in (cells[first], cells[first].T):
-            step = max(1, _MOST_CELLS // view.shape[1])
+            step = max(1, _MAX_CELLS // view.shape[1])
             for start in range(0, len(view), step):
                 yield view[start : start + step]
 

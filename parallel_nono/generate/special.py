@@ -49,7 +49,7 @@ def one_cell(random: RandomState, height: int, width: int) -> Grid:
 
 
 def checkerboard(random: RandomState, height: int, width: int) -> Grid:
-    """Ink in every other cell, the top left one too: two answers when both sides are even."""
+    """Ink in every other cell, the top left one too: two solutions when both sides are even."""
     y, x = np.ogrid[:height, :width]
     return ((y + x + 1) % 2).astype(np.uint8)
 
@@ -62,7 +62,7 @@ def combs(random: RandomState, height: int, width: int) -> Grid:
 
 
 def permutation(random: RandomState, height: int, width: int) -> Clues:
-    """Every clue a single 1: as many answers as permutations."""
+    """Every clue a single 1: as many solutions as permutations."""
     if height != width:
         raise InvalidPuzzle(f"permutation: expected height and width equal, found {height} and {width}")
     return _clues([[1]] * height), _clues([[1]] * width)
@@ -98,7 +98,7 @@ def contradiction(random: RandomState, height: int, width: int) -> Clues:
 
 
 def impasse(random: RandomState, height: int, width: int) -> Clues:
-    """No answer, though no line alone tells anything of 4 x 4 cells; the lines around them are empty."""
+    """No solution, though no line alone tells anything of 4 x 4 cells; the lines around them are empty."""
     if height < 4 or width < 4:
         raise InvalidPuzzle(f"impasse: expected height and width from 4, found {height} and {width}")
     rows, columns = [[1], [2], [2], [1]], [[1, 1], [1], [1], [2]]
@@ -106,7 +106,7 @@ def impasse(random: RandomState, height: int, width: int) -> Clues:
 
 
 def shuffled(random: RandomState, height: int, width: int) -> Clues:
-    """A picture with its columns printed in another order: the sums fit, an answer hardly ever."""
+    """A picture with its columns printed in another order: the sums fit, a solution hardly ever."""
     rows, columns = _of_blobs(random, height, width)
     order = np.argsort(below(random, 1 << 30, width), kind="stable")
     return rows, tuple(columns[place] for place in order.tolist())

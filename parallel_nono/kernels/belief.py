@@ -1,13 +1,13 @@
 """Belief propagation over lines: for every open cell and every start of a block, what the lines together lean to.
 
-Each line weighs its layouts by what the crossing lines say of its cells, exactly, and says in return how likely each
-colour of each cell is (the message is its marginal divided by what it was told). A SAT solver that decides along these
-leanings finds an answer sooner; they are guesses, so no verdict depends on them.
+Each line weighs its arrangements by what the crossing lines say of its cells, exactly, and says in return how likely
+each colour of each cell is (the message is its marginal divided by what it was told). A SAT solver that decides along
+these leanings finds a solution sooner; they are guesses, so no verdict depends on them.
 
-A layout's weight is the product of its cells' weights, which are scaled to 1 for the likeliest colour of a cell: what
-underflows is a layout that nobody believes in.
-Source  Pearl: Probabilistic Reasoning in Intelligent Systems (1988), ch. 4, for the messages; the sums over layouts
-        are the usual forward-backward recurrence over (block, cell).
+An arrangement's weight is the product of its cells' weights, which are scaled to 1 for the likeliest colour of a cell:
+what underflows is an arrangement that nobody believes in.
+Source  Pearl: Probabilistic Reasoning in Intelligent Systems (1988), ch. 4, for the messages; the sums over
+        arrangements are the usual forward-backward recurrence over (block, cell).
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Room(NamedTuple):
 
 @kernel(inner=True)
 def weigh_line(board, n, first, k, room):
-    """Sums over the layouts of one line with room.weights: fills room.before, room.within.
+    """Sums over the arrangements of one line with room.weights: fills room.before, room.within.
 
-    Place t of a block is its earliest start plus t. Returns the slack, or -1 when no layout has any weight.
+    Place t of a block is its earliest start plus t. Returns the slack, or -1 when no arrangement has any weight.
     """
     weights, before, within = room.weights, room.before, room.within
     filled = np.int64(0)

@@ -153,7 +153,7 @@ def sweep_blots(words, numbers, background, lengths, first, step, k, plane, apar
 
 @kernel(inner=True)
 def settle_blots(words, numbers, lengths, colours, first, k, n, planes, size, desk):
-    """Keep what some layout of the blocks uses, blots (length 0) of any length from 1 on.
+    """Keep what some arrangement of the blocks uses, blots (length 0) of any length from 1 on.
 
     Arguments and result as of windows.settle_windows; at least one block. The arenas of the desk are one run here.
     """

@@ -94,7 +94,7 @@ N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_CONFLICTS, N_SKIPPED, WITNESS, N_DEPT
 COUNTS, N_COUNTS = 8, 8
 
 ROW, COLUMN, COLOUR, EPOCH, FOUND, LEVEL, NODES = 16, 17, 18, 19, 20, 21, 22
-"""The best branch; the number of changes so far: the time of `changed` and `probed`; the answers found; where the
+"""The best branch; the number of changes so far: the time of `changed` and `probed`; the solutions found; where the
 search stands: its level, and the nodes that it has looked at."""
 
 LINES = 24
@@ -116,7 +116,7 @@ SEARCH = types.int64(
     types.int64,
     types.uint16[:, ::1],
 )
-"""probe, propagate, words, numbers, board, wanted, most_visits, cells, at, more -> status, see search.search."""
+"""probe, propagate, words, numbers, board, wanted, max_visits, cells, at, more -> status, see search.search."""
 
 ONE_ROUND, CLOSURE = np.int64(0), np.int64(1)
 """How thorough probing is: the frontier once; or again and again, then everywhere, until no probe teaches anything."""
@@ -124,7 +124,7 @@ ONE_ROUND, CLOSURE = np.int64(0), np.int64(1)
 NO_END = np.int64(1) << 62
 """More probes or nodes than anybody counts."""
 
-MOST_REACH_WORDS = 1 << 24
+MAX_REACH_WORDS = 1 << 24
 """Above this a board notes no reaches (128 MiB)."""
 
 NARROW = 64
@@ -138,7 +138,7 @@ def board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours,
     planes = max(np.int64(n_colours[place]), np.int64(2))  # a palette without inks is black-white with empty clues
     row_words, column_words = (width + 63) >> 6, (height + 63) >> 6
     line_words = row_words + column_words
-    reach_words = line_words if height * width * line_words <= MOST_REACH_WORDS else 0
+    reach_words = line_words if height * width * line_words <= MAX_REACH_WORDS else 0
     scratch = DIRTY + 2 * line_words + height * width * reach_words
     return Board(
         height,

@@ -24,7 +24,7 @@ from .board import (
     LEVEL,
     LEVELS,
     LINES,
-    MOST_REACH_WORDS,
+    MAX_REACH_WORDS,
     N_COUNTS,
     NARROW,
     NO_END,
@@ -50,12 +50,12 @@ NO_LINE, LINES_OF_PUZZLE, BLOCKS_OF_PUZZLE = (PLACE["no_line"], PLACE["n_lines"]
 BLOCKS, LENGTHS, COLOURS = PLACE["blocks"], PLACE["lengths"], PLACE["colours"]
 WORDS, NUMBERS, CELLS, VIEW, SUMS = (PLACE[name] for name in ("words", "numbers", "cells", "view", "sums"))
 LEVELS_ASKED, STAGES, WANTED = PLACE["levels"], PLACE["stages"], PLACE["wanted"]
-MOST_PROBES, MOST_VISITS, MORE = (PLACE["most_probes"], PLACE["most_visits"], PLACE["more"])
+MAX_PROBES, MAX_VISITS, MORE = (PLACE["max_probes"], PLACE["max_visits"], PLACE["more"])
 FAMILY_FOUND, SCRATCH_WORDS, N_WORDS, N_NUMBERS = (
     PLACE[name] for name in ("family", "scratch", "n_words", "n_numbers")
 )
 VERDICT, NEEDED, BLOTTED = PLACE["verdict"], PLACE["needed"], PLACE["blotted"]
-STATUS, STAGE, FOUND_ANSWERS, LINED, LEFT = (PLACE[name] for name in ("status", "stage", "found", "lined", "left"))
+STATUS, STAGE, FOUND_SOLUTIONS, LINED, LEFT = (PLACE[name] for name in ("status", "stage", "found", "lined", "left"))
 START, COUNTS_OUT, TIMES, ORDER, NEVER = (PLACE[name] for name in ("start", "counts", "times", "order", "never"))
 
 FAMILY = 2
@@ -63,7 +63,7 @@ FAMILY = 2
 
 BLACK_WHITE_FAMILY, COLOUR_FAMILY, WIDE_FAMILY = 0, 1, 2
 
-MOST_STACK_WORDS = 1 << 24
+MAX_STACK_WORDS = 1 << 24
 """Words (128 MiB) that the first levels of the search may take together."""
 
 line_scratch = kernel(inner=True)(sizes.line_scratch)
@@ -167,7 +167,7 @@ def measure(address):
     cells, row_words, column_words = (height * width, (width + 63) >> 6, (height + 63) >> 6)
     line_words = row_words + column_words
     state = (height * row_words + width * column_words) * n_colours
-    reach = cells * line_words if cells * line_words <= MOST_REACH_WORDS else np.int64(0)
+    reach = cells * line_words if cells * line_words <= MAX_REACH_WORDS else np.int64(0)
     numbers, scratch, family = (LINES + height + width + 3 * cells, np.int64(0), np.int64(BLACK_WHITE_FAMILY))
     if slate[BLOTTED] or max(height, width) > NARROW:
         family, scratch = np.int64(WIDE_FAMILY), wide_scratch(slate)
@@ -176,7 +176,7 @@ def measure(address):
         family, scratch = np.int64(COLOUR_FAMILY), COLOUR_OUT + n_colours
         numbers += np.int64(table_numbers(np.int64(0), height + width, np.int64(0)))
     levels = slate[LEVELS_ASKED]
-    most = max(MOST_STACK_WORDS // state, np.int64(1)) * levels // FIRST_LEVELS + 1
+    most = max(MAX_STACK_WORDS // state, np.int64(1)) * levels // FIRST_LEVELS + 1
     depth = max(min(min(cells + 2, levels), most), np.int64(1))
     slate[FAMILY_FOUND], slate[SCRATCH_WORDS], slate[N_NUMBERS] = family, scratch, numbers
     slate[N_WORDS] = DIRTY + 2 * line_words + reach + scratch + (LEVELS + depth) * state + 2
@@ -184,10 +184,10 @@ def measure(address):
 
 @kernel
 def begin(address):
-    """Take the puzzle through the stages of `stages` (see solve.solve); the search makes `most_visits` at most.
+    """Take the puzzle through the stages of `stages` (see solve.solve); the search makes `max_visits` at most.
 
     Reads    what `measure` has read and written, words, numbers, cells, and what is asked.
-    Writes   status, stage, found, lined, left, counts; answers, or what is known, to cells.
+    Writes   status, stage, found, lined, left, counts; solutions, or what is known, to cells.
     """
     place = np.int64(np.uint32(address))
     slate = array_at(place, (len(FIELDS),), np.int64)
@@ -205,7 +205,7 @@ def begin(address):
     out = Outputs(
         slate[STATUS : STATUS + 1],
         slate[STAGE : STAGE + 1],
-        slate[FOUND_ANSWERS : FOUND_ANSWERS + 1],
+        slate[FOUND_SOLUTIONS : FOUND_SOLUTIONS + 1],
         slate[LINED : LINED + 1],
         slate[LEFT : LEFT + 1],
         array_at(place + 8 * COUNTS_OUT, (1, N_COUNTS), np.int64),
@@ -233,14 +233,14 @@ def begin(address):
         slate[STAGES],
         slate[WANTED],
         NO_END,
-        slate[MOST_PROBES],
-        slate[MOST_VISITS],
+        slate[MAX_PROBES],
+        slate[MAX_VISITS],
     )
 
 
 @kernel
 def go_on(address):
-    """Go on with a search that is SPENT, for `most_visits` more; reads and writes as `begin` does."""
+    """Go on with a search that is SPENT, for `max_visits` more; reads and writes as `begin` does."""
     place = np.int64(np.uint32(address))
     slate = array_at(place, (len(FIELDS),), np.int64)
     words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
@@ -253,9 +253,9 @@ def go_on(address):
     colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
     board = board_at(slate, blocks, lengths, colours)
     slate[STATUS] = search(
-        probe, propagate, words, numbers, board, slate[WANTED], slate[MOST_VISITS], cells, np.int64(0), more
+        probe, propagate, words, numbers, board, slate[WANTED], slate[MAX_VISITS], cells, np.int64(0), more
     )
-    slate[FOUND_ANSWERS] = numbers[FOUND]
+    slate[FOUND_SOLUTIONS] = numbers[FOUND]
     for i in range(N_COUNTS):
         slate[COUNTS_OUT + i] = numbers[COUNTS + i]
 
@@ -281,7 +281,7 @@ def line(address):
     """Settle the first row by itself, by the line kernel of the puzzle's family.
 
     Reads    `view`: for each cell the colours that it may take, as bits (colour 0 is bit 0), up to 16 colours.
-    Writes   the same, as far as some layout uses it, to `view`; status: 0 if there is no layout, else 1.
+    Writes   the same, as far as some arrangement uses it, to `view`; status: 0 if there is no arrangement, else 1.
     """
     place = np.int64(np.uint32(address))
     slate = array_at(place, (len(FIELDS),), np.int64)

@@ -27,7 +27,7 @@ from typing import Any
 PACKAGE = Path(__file__).parent.parent
 SOURCES = sorted(
     path
-    for pattern in ("kernels/*.py", "checker/*.py", "kinds/*/kernels.py")
+    for pattern in ("kernels/*.py", "checker/*.py", "kinds/*/kernels.py", "kinds/*/checker.py")
     for path in PACKAGE.glob(pattern)
     if path != Path(__file__)
 )

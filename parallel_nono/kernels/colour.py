@@ -42,12 +42,12 @@ def block_cells(ends, length):
 
 @kernel(inner=True)
 def settle_colour(lengths, colours, start, stop, n, words, planes, scratch):
-    """Keep what some layout of the blocks uses.
+    """Keep what some arrangement of the blocks uses.
 
     lengths[start:stop]  the blocks, colours alike; together with their gaps they fit `n` cells.
     n          cells, 1 to 64.
     planes     where the planes of the line begin in words, one word each.
-    Returns    False when there is no layout; else words[scratch + COLOUR_OUT + c] is the plane of colour c for the
+    Returns    False when there is no arrangement; else words[scratch + COLOUR_OUT + c] is the plane of colour c for the
                background and the colours of the clue; no cell may take another one.
     """
     turn = U64 - n
@@ -120,7 +120,7 @@ def take_over(words, mine, stays, crossing, step, bit):
 def settle_waiting(words, numbers, board, waiting, n, line, mine, crossing):
     """Settle the lines of one side that wait, as bits; their first planes begin at mine, the other side's at crossing.
 
-    Returns  the crossing lines that now wait, and False if some line has no layout (numbers[WITNESS] is which).
+    Returns  the crossing lines that now wait, and False if some line has no arrangement (numbers[WITNESS] is which).
     """
     waits = U0
     n_colours = U(board.n_colours)

@@ -22,7 +22,7 @@ from .bits import U0, U1, U32, U
 from .sizes import BLOCK_TABLES
 from .windows import Desk
 
-NO_LAYOUT, OPEN_LINE, KNOWN_LINE = 0, 1, 2
+NO_ARRANGEMENT, OPEN_LINE, KNOWN_LINE = 0, 1, 2
 """What becomes of a line that is settled."""
 
 
@@ -73,9 +73,9 @@ settle_windows, settle_blots, full_word_there = (
 
 
 @cuda.jit(device=True)
-def desk_at(words_from, words_to, numbers_from, k, size, n_colours, most_blocks):
+def desk_at(words_from, words_to, numbers_from, k, size, n_colours, max_blocks):
     """The desk of a line with k blocks and planes of `size` words in these words and numbers."""
-    colours, stride, each = lesser(n_colours, k + 1), size + 1, most_blocks + 1
+    colours, stride, each = lesser(n_colours, k + 1), size + 1, max_blocks + 1
     arenas = words_from + 2 * colours * stride + 2
     length = (words_to - arenas) >> 2
     return Desk(
@@ -129,7 +129,7 @@ def narrow(words, numbers, colours, first, k, n, planes, size, n_colours, desk):
 @cuda.jit
 def settle_lines(
     jobs, hidden, height, width, n_colours, words, numbers, blocks, lengths, colours, desks, desk_words, tables,
-    desk_numbers, most_blocks, states, lost,
+    desk_numbers, max_blocks, states, lost,
 ):  # fmt: skip
     """Settle lines against the last merge; each narrows its own planes, in its own view only.
 
@@ -138,7 +138,7 @@ def settle_lines(
     words    uint64: the state, and from `desks` on `desk_words` for each thread.
     numbers  int64: two bounds a block, kept from round to round; from `tables` on `desk_numbers` for each thread.
     blocks, lengths, colours  int32, of this one puzzle, as in puzzleset.Clues.
-    states   uint8[lines], NO_LAYOUT, OPEN_LINE or KNOWN_LINE;  lost  int32[1], 1 if any line lost anything.
+    states   uint8[lines], NO_ARRANGEMENT, OPEN_LINE or KNOWN_LINE;  lost  int32[1], 1 if any line lost anything.
     """
     thread = cuda.grid(1)
     words_from, numbers_from = desks + thread * desk_words, tables + thread * desk_numbers
@@ -152,7 +152,7 @@ def settle_lines(
             planes = (height * row_words + (line - height) * column_words) * n_colours
         first = np.int64(blocks[U(line)])
         k = np.int64(blocks[U(line + 1)]) - first
-        desk = desk_at(words_from, words_from + desk_words, numbers_from, k, size, n_colours, most_blocks)
+        desk = desk_at(words_from, words_from + desk_words, numbers_from, k, size, n_colours, max_blocks)
         for colour in range(n_colours):
             numbers[U(desk.slot + colour)] = -1
         if hidden[line]:
@@ -162,7 +162,7 @@ def settle_lines(
                 words, numbers, lengths, colours, first, k, n, planes, size, desk, first, n_blocks + first
             )
         if not fits:
-            states[line] = NO_LAYOUT
+            states[line] = NO_ARRANGEMENT
             continue
         state, narrowed = narrow(words, numbers, colours, first, k, n, planes, size, n_colours, desk)
         states[line] = state

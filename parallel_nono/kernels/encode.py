@@ -32,7 +32,7 @@ TRUE = np.int64(1) << 30
 """A literal that always holds; -TRUE never does."""
 
 ONLY_TRUE, EITHER, NEVER = 0, 1, 2
-"""How the variable of a cell takes part in `another answer than this one`: if it is true there; always; never."""
+"""How the variable of a cell takes part in `another solution than this one`: if it is true there; always; never."""
 
 
 class Formula(NamedTuple):
@@ -105,7 +105,7 @@ def put(flat, n, first, second, third):
 def cell_variables(words, board, base, formula):
     """Literals and roles of all cells; the clauses `exactly one colour` where more than two are left.
 
-    Answers to clues without blots hold equally many cells of each ink: another one lacks ink where this one has some.
+    Solutions to clues without blots hold equally many cells of each ink: another one lacks ink where this one has some.
     """
     n_colours, width = board.n_colours, board.width
     flat, literals, role = formula.flat, formula.cells, formula.role
@@ -307,7 +307,7 @@ def encode_line(board, line, n, first, k, desk, formula):
 def encode(place, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words, words, desk, formula):
     """Write the formula of puzzle `place` of a set, whose planes are the state ROOT in words; see board, solve.solve.
 
-    Returns False when some block has no place: then there is no answer, and the formula means nothing.
+    Returns False when some block has no place: then there is no solution, and the formula means nothing.
     """
     board = board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words)
     base = board.stack + ROOT * board.state_words

@@ -40,7 +40,7 @@ from .board import (
 )
 from .wide import place_of, remaining, settle_planes
 
-MOST_JOBS = 4096
+MAX_JOBS = 4096
 
 # The control block: int64, eight to a cache line.
 TICKET, WHAT, HALT = 0, 8, 9
@@ -68,9 +68,9 @@ class Lanes(NamedTuple):
     states   uint8[lines], how the last settling of each line ended.
     waiting  uint8[lines], 1 where a merge took something from the line.
     tiles    uint8[strips * tiles of a strip], 1 where a line lost something in this round.
-    jobs     int32[lines], the lines of this round;  bounds  int32[MOST_JOBS + 1], the first of each job.
-    done     int64[MOST_JOBS], 1 where a job is done;  found  int64[MOST_JOBS], the first dead cell of a merge, or -1.
-    log      int64[MOST_JOBS, 4], who did it, from when to when (monotonic nanoseconds), CPU nanoseconds.
+    jobs     int32[lines], the lines of this round;  bounds  int32[MAX_JOBS + 1], the first of each job.
+    done     int64[MAX_JOBS], 1 where a job is done;  found  int64[MAX_JOBS], the first dead cell of a merge, or -1.
+    log      int64[MAX_JOBS, 4], who did it, from when to when (monotonic nanoseconds), CPU nanoseconds.
     control  int64, see above.
     """
 
@@ -367,11 +367,11 @@ def plan_settling(first, last, weights, lanes, every, target):
     for line in range(first, last):
         if lanes.states[line] != KNOWN_LINE and (every or lanes.waiting[line] != 0):
             total += weights[line]
-    target = max(target, total / np.float64(MOST_JOBS - 2))
+    target = max(target, total / np.float64(MAX_JOBS - 2))
     for line in range(first, last):
         if lanes.states[line] == KNOWN_LINE or (not every and lanes.waiting[line] == 0):
             continue
-        if held == 0.0 or (held + weights[line] > target and n_jobs < MOST_JOBS):
+        if held == 0.0 or (held + weights[line] > target and n_jobs < MAX_JOBS):
             lanes.bounds[n_jobs] = n
             n_jobs += 1
             held = np.float64(0.0)

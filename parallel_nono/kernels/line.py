@@ -22,11 +22,11 @@ def settle_kernel(words, numbers, lengths, colours, k, n, size, desk, at, blotte
 
 
 def settle_planes(planes: np.ndarray, n: int, lengths: np.ndarray, colours: np.ndarray) -> np.ndarray | None:
-    """Keep what some layout of the blocks uses.
+    """Keep what some arrangement of the blocks uses.
 
     planes    uint64[colours, words], bit i of planes[c]: cell i may take colour c; n cells.
     lengths   int32[k], 0 for a blot;  colours  uint16[k].
-    Returns   planes like those given, or None when there is no layout.
+    Returns   planes like those given, or None when there is no arrangement.
     """
     n_colours, size = planes.shape
     k = len(lengths)

@@ -19,14 +19,14 @@ FIT, TIF, ENDS, END, GAP = U(0), U(8), U(16), U(32), U(64)
 
 @kernel(inline=True)
 def settle_narrow(lengths, start, stop, n, white, black, scratch):
-    """Keep what some layout of the blocks uses.
+    """Keep what some arrangement of the blocks uses.
 
     lengths[start:stop]  the blocks; together with their gaps they fit `n` cells.
     n               cells, 1 to 64.
     white, black    the two planes.
     scratch         uint64, at least 128 words of any contents.
-    Returns         the two planes, both 0 when there is no layout.
-    Source          the layout rule of Batenburg and Kosters (Pattern Recognition 42, 2009); bit-parallel as here:
+    Returns         the two planes, both 0 when there is no arrangement.
+    Source          the arrangement rule of Batenburg and Kosters (Pattern Recognition 42, 2009); bit-parallel as here:
                     prefix and suffix feasibility as words.
     """
     turn = U64 - n
@@ -139,7 +139,7 @@ def settle_waiting(words, blocks, lengths, waiting, n, first, mine, crossing):
 
     n, first        cells of a line; line i has the blocks from blocks[first + i] on.
     mine, crossing  where the planes of this side and of the other begin in words.
-    Returns         the crossing lines that now wait, the visits, and the line that has no layout or -1.
+    Returns         the crossing lines that now wait, the visits, and the line that has no arrangement or -1.
     """
     waits, visits = U0, 0
     while waiting:

@@ -35,7 +35,7 @@ from .wide import remaining, settle_line
 def keep_remaining(words, numbers, board, base, merged, line):
     """Settle one line of the state at `base` and narrow its own planes, in that view only, in the state at `merged`.
 
-    Returns  0 if the line has no layout, 1 if it is open, 2 if all its cells are known.
+    Returns  0 if the line has no arrangement, 1 if it is open, 2 if all its cells are known.
     """
     planes, size, k, out, stride, fits = settle_line(words, numbers, board, base, line)
     if not fits:

@@ -41,35 +41,36 @@ CHEAP_NODES = 24
 """Nodes that get one round of probes at the frontier; what takes more is hard, and closure then prunes more than it
 costs (scripts/bench/README.md)."""
 
-VISITS_AN_ANSWER = 1000
-"""Visits to lines that every answer after the first earns the search: while it finds answers, it goes on counting."""
+VISITS_A_SOLUTION = 1000
+"""Visits to lines that every solution after the first earns the search: while it finds solutions, it goes on
+counting."""
 
 
 @function_value(SEARCH)
-def search(probe, propagate, words, numbers, board, wanted, most_visits, cells, at, more):
+def search(probe, propagate, words, numbers, board, wanted, max_visits, cells, at, more):
     """Depth-first search on copied planes from level 0, whose best branch is at numbers[ROW] and so on.
 
     Every node is probed; then one cell splits it into `has this colour` and `has not`. The search begins where
     numbers[FOUND], [LEVEL] and [NODES] stand: at 0, or, after SPENT, where it stopped.
-    wanted      stop at this many answers.
-    most_visits  to lines, at most, and VISITS_AN_ANSWER more for every answer after the first, so that up to the second
-                answer a search is the same whatever is wanted; looked at before each node.
-    cells, at   uint16[2, ...]; the first two answers go to cells[0, at:] and cells[1, at:].
-    more        uint16[n, cells]; the answers after those, as many as there is room for.
+    wanted      stop at this many solutions.
+    max_visits  to lines, at most, and VISITS_A_SOLUTION more for every solution after the first, so that up to the
+                second solution a search is the same whatever is wanted; looked at before each node.
+    cells, at   uint16[2, ...]; the first two solutions go to cells[0, at:] and cells[1, at:].
+    more        uint16[n, cells]; the solutions after those, as many as there is room for.
     Returns     SOLVED when `wanted` are found, CONTRADICTION when all is searched (the number is then exact), LATE,
                 SPENT: another call goes on, or FULL_STACK: the stack is too small, start again with more.
-                numbers[FOUND] is the number of answers.
+                numbers[FOUND] is the number of solutions.
     """
     size = board.state_words
     before = board.stack + BEFORE * size
     levels = (len(words) - board.stack) // size - LEVELS
     depth, found, nodes = numbers[LEVEL], numbers[FOUND], numbers[NODES]
-    last = numbers[N_LINES] + most_visits
+    last = numbers[N_LINES] + max_visits
     while True:
         base = board.stack + (LEVELS + depth) * size
         verdict = OPEN
         if nodes > 0:  # level 0 has been probed already
-            if numbers[N_LINES] > last + VISITS_AN_ANSWER * max(found - 1, 0):
+            if numbers[N_LINES] > last + VISITS_A_SOLUTION * max(found - 1, 0):
                 numbers[LEVEL], numbers[NODES] = depth, nodes
                 return SPENT
             verdict = probe(

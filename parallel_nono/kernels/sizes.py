@@ -10,7 +10,7 @@ BLOCK_TABLES = 8
 SEGMENT = 128
 """Blocks of a line that windows.settle_segments looks at at a time."""
 
-MOST_ARENA_WORDS = 1 << 18
+MAX_ARENA_WORDS = 1 << 18
 """Above this (2 MiB) a line gets no more room than for one segment of its blocks and what is kept of the others."""
 
 COLOUR_OUT = 128
@@ -31,7 +31,7 @@ def line_scratch(n_colours: int, blocks: np.ndarray, slack: np.ndarray, words: n
     windows = (np.maximum(slack, 0) + 64) // 64 + 1
     arenas = 4 * blocks * windows
     segmented = (blocks // SEGMENT + 1 + 4 * (SEGMENT + 1)) * windows
-    by_windows = 2 * colours * (words + 1) + np.minimum(arenas, np.maximum(segmented, MOST_ARENA_WORDS)) + 8
+    by_windows = 2 * colours * (words + 1) + np.minimum(arenas, np.maximum(segmented, MAX_ARENA_WORDS)) + 8
     return np.maximum(by_windows, 64 + 6 * (blocks + 1))  # settle_3 takes 63 words and six a block
 
 

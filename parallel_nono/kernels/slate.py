@@ -9,10 +9,10 @@ FIELDS = (
     # the puzzle
     *("height", "width", "n_colours", "no_line", "n_lines", "n_blocks"),
     # addresses: int32[lines + 1]; int32[blocks], 0 for a blot; uint16[blocks]; uint64[n_words]; int64[n_numbers];
-    # uint16[2 + more, cells] for answers; uint16[cells] for `look`; int64[2, n_colours] to count colours in
+    # uint16[2 + more, cells] for solutions; uint16[cells] for `look`; int64[2, n_colours] to count colours in
     *("blocks", "lengths", "colours", "words", "numbers", "cells", "view", "sums"),
     # what is asked
-    *("levels", "stages", "wanted", "most_probes", "most_visits", "more"),
+    *("levels", "stages", "wanted", "max_probes", "max_visits", "more"),
     # what `measure` says
     *("family", "scratch", "n_words", "n_numbers", "verdict", "needed", "there", "blotted"),
     # what `begin` and `go_on` say, as in solve.Outputs

@@ -57,13 +57,13 @@ PACK_NS, LINE_NS, PROBE_NS, SEARCH_NS, SAT_NS = 0, 1, 2, 3, 4
 class Outputs(NamedTuple):
     """What is known of each puzzle of a set afterwards; one entry a puzzle, those not asked for untouched.
 
-    status     int8, OPEN, SOLVED (enough answers found), CONTRADICTION (all searched: `found` is exact), LATE,
+    status     int8, OPEN, SOLVED (enough solutions found), CONTRADICTION (all searched: `found` is exact), LATE,
                FULL_STACK, SPENT or HARD (see board).
     stage      int8, the stage that decided, or the last one tried.
-    found      int64, answers found.
+    found      int64, solutions found.
     lined      int64, cells open after lines alone;  left  int64, cells open after lines and probes.
     counts     int64[puzzles, N_COUNTS];  times  int64[puzzles, 5], nanoseconds.
-    starts     int64[puzzles + 1];  cells  uint16[2, starts[-1]], the first two answers, or what is known.
+    starts     int64[puzzles + 1];  cells  uint16[2, starts[-1]], the first two solutions, or what is known.
     """
 
     status: np.ndarray
@@ -84,7 +84,7 @@ def no_probe(propagate, words, numbers, board, base, most, thorough):
 
 
 @function_value(SEARCH_TYPE)
-def no_search(probe, propagate, words, numbers, board, wanted, most_visits, cells, at, more):
+def no_search(probe, propagate, words, numbers, board, wanted, max_visits, cells, at, more):
     """Stands for `search` where a plan has lines only."""
     return OPEN
 
@@ -110,20 +110,20 @@ def solve(
     stages,
     wanted,
     limit,
-    most_probes,
-    most_visits,
+    max_probes,
+    max_visits,
 ):
     """Solve the puzzles `order` of a set; see puzzleset.Clues, board (words, numbers), Outputs.
 
     search, probe  the function values of those names, or `no_search` and `no_probe` while the plan is lines only.
     propagate    settles lines until none learns (board.PROPAGATE), the one of these puzzles' family.
     scratch_words  of the line kernels of this family, for its largest puzzle.
-    more         uint16[n, cells], room for the answers after the second; used by every puzzle in turn.
+    more         uint16[n, cells], room for the solutions after the second; used by every puzzle in turn.
     stages       bit 0: the state at LEVELS is there and lines have nothing to say (then `order` is one puzzle);
                  bit 1: propagate lines, bit 2: probe, bit 3: search, bit 4: what is still open is HARD.
-    wanted       answers to stop at.
+    wanted       solutions to stop at.
     limit        nanoseconds for one puzzle.
-    most_probes  in the stage of that name.  most_visits  to lines in the search.
+    max_probes  in the stage of that name.  max_visits  to lines in the search.
     Returns      how many puzzles were finished: fewer than asked when another thread said stop, or when the last of
                  them is HARD. Its planes are then the state ROOT.
     """
@@ -155,7 +155,7 @@ def solve(
         if status == OPEN and stages & (1 << PROBE | 1 << SEARCH):
             forget_probes(numbers, board)
             stage = PROBE if stages & 4 else SEARCH
-            status = probe(propagate, words, numbers, board, base, most_probes if stages & 4 else NO_END, CLOSURE)
+            status = probe(propagate, words, numbers, board, base, max_probes if stages & 4 else NO_END, CLOSURE)
             numbers[WITNESS] = -1
             if status != CONTRADICTION:
                 left = open_cells(words, base, board)
@@ -167,11 +167,11 @@ def solve(
             stage = SEARCH
             write_cells(words, base, board, out.cells[0], at)
             numbers[FOUND], numbers[LEVEL], numbers[NODES] = 0, 0, 0
-            status = search(probe, propagate, words, numbers, board, wanted, most_visits, out.cells, at, more)
+            status = search(probe, propagate, words, numbers, board, wanted, max_visits, out.cells, at, more)
             found = numbers[FOUND]
             searched = nanoseconds()
         elif status == SOLVED:
-            # Lines and probes only drop what no answer has, so this is the one answer, and all is searched.
+            # Lines and probes only drop what no solution has, so this is the one solution, and all is searched.
             write_cells(words, base, board, out.cells[0], at)
             status, found = CONTRADICTION, 1
         elif status != CONTRADICTION:

@@ -1,4 +1,4 @@
-"""Answers as text: rows joined by `/`, one character a cell (`puzzle.letter`), all puzzles of a set in one buffer."""
+"""Solutions as text: rows joined by `/`, one character a cell (`puzzle.letter`), all puzzles of a set in one buffer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _write(heights, widths, n_colours, cells, cell_starts, alphabet, offsets, te
 
 
 def text_of(cells: np.ndarray, height: int, width: int, n_colours: int) -> str:
-    """One answer as text, plainly. cells: height * width colour indices, row by row."""
+    """One solution as text, plainly. cells: height * width colour indices, row by row."""
     rows = (cells[row * width : (row + 1) * width].tolist() for row in range(height))
     return "/".join("".join(letter(c, n_colours) if c < n_colours else OPEN for c in row) for row in rows)
 
@@ -57,7 +57,7 @@ def texts_of_set(
     cell_starts: np.ndarray,
     wanted: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The answers of a set as UTF-8 text, "" for puzzles that are not wanted.
+    """The solutions of a set as UTF-8 text, "" for puzzles that are not wanted.
 
     heights, widths, n_colours  int32[puzzles].
     cells        uint16, colour indices row by row; a colour outside the palette is written `?`.
@@ -75,7 +75,7 @@ def texts_of_set(
         sizes[puzzle] = len(wide[puzzle])
     ends = np.cumsum(sizes)
     if len(ends) and ends[-1] > np.iinfo(np.int32).max:
-        raise ValueError(f"expected at most 2 GiB of answers in one set, found {ends[-1]} bytes")
+        raise ValueError(f"expected at most 2 GiB of solutions in one set, found {ends[-1]} bytes")
     offsets = np.zeros(len(sizes) + 1, np.int32)
     offsets[1:] = ends
     text = np.empty(offsets[-1], np.uint8)

@@ -70,7 +70,7 @@ def settle_line(words, numbers, board, base, line):
     """Settle one line of the state at words[base:]; what remains stands in the scratch words.
 
     Returns  where the planes of the line begin, their words, the number of blocks; where the remaining planes begin and
-             the words from one to the next (see `remaining`); False if there is no layout.
+             the words from one to the next (see `remaining`); False if there is no arrangement.
     """
     planes, size = place_of(board, base, line)
     k, out, stride, fits = settle_planes(words, numbers, board, line, planes, size, True)
@@ -174,7 +174,7 @@ def take_over(words, board, base, line, planes, size, colour, place, waiting):
 
 @kernel(inner=True)
 def visit_line(words, numbers, board, base, line):
-    """Settle one line and carry over what it lost; False if it has no layout."""
+    """Settle one line and carry over what it lost; False if it has no arrangement."""
     planes, size, k, out, stride, fits = settle_line(words, numbers, board, base, line)
     if not fits:
         return False

@@ -1,6 +1,6 @@
 """Lines of any length and any palette: every block is looked at only inside its window.
 
-The leftmost and the rightmost layout give each block a window of starts. Between its neighbours' leftmost ends
+The leftmost and the rightmost arrangement give each block a window of starts. Between its neighbours' leftmost ends
 everything is known to be crossable, so a block costs a constant number of operations a word of its *window*, whatever
 the length of the line and of the block; a block that cannot move costs next to nothing. The pass from the right is
 the pass from the left on reversed planes. Every word has its place in one scratch run:
@@ -111,7 +111,7 @@ def leftmost(words, numbers, background, n, lengths, first, step, k, plane, apar
     numbers[at:]  lower bounds of the starts on entry, the leftmost starts on return: a start only grows while the
                   cells lose colours, so the bounds of an earlier visit save most of the work.
     first, step   block j has length lengths[first + step * j].
-    Returns       False when there is no layout.
+    Returns       False when there is no arrangement.
     """
     j = 0
     while True:
@@ -201,7 +201,7 @@ def sweep(
             gap = mask
             if j > 0:
                 seeds = U1
-                if distance < 0:  # the blocks touch in the leftmost layout
+                if distance < 0:  # the blocks touch in the leftmost arrangement
                     seeds = words[U(before)] << U1
                 elif distance < size_before:
                     seeds |= word_at(words, before, distance)
@@ -219,7 +219,7 @@ def sweep(
             continue
         size = (n + 63) >> 6
         last_mask = FULL >> U((size << 6) - n)
-        # Bit i of `bad`: a start at s + i is blocked. Only cells behind the leftmost layout's can block.
+        # Bit i of `bad`: a start at s + i is blocked. Only cells behind the leftmost arrangement's can block.
         bad = starts + here
         hit = False
         for word in range(size):
@@ -242,13 +242,13 @@ def sweep(
         carry = U0
         for word in range(size):
             free = ~words[U(bad + word)]
-            if j == 0:  # the rightmost layout has only background before the first block
+            if j == 0:  # the rightmost arrangement has only background before the first block
                 words[U(gaps + here + word)] = FULL
                 words[U(bad + word)] = free
                 continue
             shift = distance + (word << 6)
             seeds = U0
-            if shift < 0:  # the blocks touch in the leftmost layout
+            if shift < 0:  # the blocks touch in the leftmost arrangement
                 seeds = words[U(before)] << U1
             elif shift < size_before:
                 seeds = word_at(words, before, shift)
@@ -329,13 +329,13 @@ def slots_of_colours(words, numbers, colours, first, k, n, planes, size, desk):
 
 @kernel(inner=True)
 def settle_windows(words, numbers, lengths, colours, first, k, n, planes, size, desk, at, ta):
-    """Keep what some layout of the blocks uses.
+    """Keep what some arrangement of the blocks uses.
 
     first, k    the blocks: lengths[first : first + k] and their colours.
     n           cells;  size  words of a plane.
     planes      where the planes of the line begin in words: colour c at planes + c * size.
     at, ta      numbers: k lower bounds each of the leftmost starts, from the left and from the right; 0 if unknown.
-    Returns     False when there is no layout; else the planes that remain stand in the slots of desk.out; colours
+    Returns     False when there is no arrangement; else the planes that remain stand in the slots of desk.out; colours
                 that the clue lacks have no slot, and no cell may take them.
     """
     out, stride = desk.out, desk.stride
@@ -484,7 +484,7 @@ def join_block(words, numbers, lengths, colours, first, k, n, j, desk, at):
             set_bits(words, gap, 0, last - 1)
     else:
         before = numbers[U(at + j - 1)] + lengths[U(first + j - 1)]
-        far = before + numbers[U(desk.window + j - 1)] - 1  # where the gap begins in the rightmost layout
+        far = before + numbers[U(desk.window + j - 1)] - 1  # where the gap begins in the rightmost arrangement
         if before < start:
             set_bits(words, gap, before, start - 1)
         if far < last:

@@ -11,13 +11,13 @@ from .bits import FULL, U0, U1, U63, U, leading_zeros, reverse_bits
 
 @kernel(inner=True)
 def settle_2(lengths, start, stop, n, words, planes, scratch):
-    """Keep what some layout of the blocks uses.
+    """Keep what some arrangement of the blocks uses.
 
     lengths[start:stop]  the blocks, of at most 64 cells; together with their gaps they fit `n` cells.
     n        cells, 65 to 128.
     planes   where the 4 words of the planes begin in words.
     scratch  where to work in words; the planes that remain stand there in the end, 4 words.
-    Returns  False when there is no layout.
+    Returns  False when there is no arrangement.
     """
     turn = U(128) - n
     last = FULL >> turn
@@ -203,13 +203,13 @@ def settle_2(lengths, start, stop, n, words, planes, scratch):
 
 @kernel(inner=True)
 def settle_3(lengths, start, stop, n, words, planes, scratch):
-    """Keep what some layout of the blocks uses.
+    """Keep what some arrangement of the blocks uses.
 
     lengths[start:stop]  the blocks, of at most 64 cells; together with their gaps they fit `n` cells.
     n        cells, 129 to 192.
     planes   where the 6 words of the planes begin in words.
     scratch  where to work in words; the planes that remain stand there in the end, 6 words.
-    Returns  False when there is no layout.
+    Returns  False when there is no arrangement.
     """
     turn = U(192) - n
     last = FULL >> turn

@@ -43,16 +43,16 @@ class Solved:
     """What became of a chunk, as columns of length n.
 
     columns  by names of `Attempt`: numpy or Arrow arrays. `outcome` and `stage` are codes (int8 indices into
-             `attempt.OUTCOMES` and `attempt.STAGES`); what is left out is 0 or "". `answer` and `second_answer`
+             `attempt.OUTCOMES` and `attempt.STAGES`); what is left out is 0 or "". `solution` and `second_solution`
              belong here too. Beside these: `waited_s`, the seconds of `solve_s` in which others worked and this thread
              waited; and, where several shared a puzzle, `others_cpu_s`, `others_mib` (see `Attempt.mode`) and `team`, a
              list of what they are called, "" for puzzles of this thread alone.
-    answers  whatever `check` needs; private to the kind.
+    solutions  whatever `check` needs; private to the kind.
     aborted  True when the solver was told to stop: then nothing here means anything.
     """
 
     columns: dict[str, Any]
-    answers: Any = field(default=None)
+    solutions: Any = field(default=None)
     aborted: bool = False
 
 
@@ -65,7 +65,8 @@ class Kind:
     title  (chunk, place) -> what a person calls the puzzle.
     solve  (chunk, limits, abort) -> Solved. `abort` is int64[1]: as soon as another thread stores a nonzero value,
            solve returns within milliseconds.
-    check  (chunk, Solved.answers) -> [(place, why), ...], the answers that break the rules. Written apart from solve.
+    check  (chunk, Solved.solutions) -> [(place, why), ...], the solutions that break the rules. Written apart from
+    solve.
 
     batches    source -> chunks, for a source of more than `engine.inputs.WHOLE_BYTES` or a packed one: read here, a
                piece at a time. None: a source is read at once, by a worker, whatever its size.
@@ -76,7 +77,7 @@ class Kind:
                Errors: ValueError saying what was expected and what was found.
     compiled   `module.function` in `kernels`: the kernel that is compiled last, "" if none is.
     show       (chunk, row) -> lines for people about the one puzzle of a chunk; `row` has the columns of its attempt.
-               None: title, outcome and answer.
+               None: title, outcome and solution.
     make       (height, width, seed, {name: value}) -> the text of a puzzle, always the same for the same arguments;
                texts after one another are a file that `read` reads. Errors: ValueError. None: there is no generator.
     makes      the options of `make` with their defaults.

@@ -24,7 +24,7 @@ class Finding(NamedTuple):
     """What the row of one puzzle says of it."""
 
     outcome: Outcome
-    answers: tuple[Grid, ...] = ()
+    solutions: tuple[Grid, ...] = ()
     exhausted: bool = False
     witness: str = ""
     warnings: str = ""
@@ -37,7 +37,7 @@ def with_program(kind: Kind, program: Program) -> Kind:
 
 
 def solve(program: Program, chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
-    """One puzzle after the other. An answer that breaks the rules is an outcome of its own, `wrong`."""
+    """One puzzle after the other. A solution that breaks the rules is an outcome of its own, `wrong`."""
     n = chunk.num_rows
     findings = []
     seconds = {name: np.zeros(n) for name in ("pack_s", "solve_s", "cpu_s", "peak_mib")}
@@ -51,27 +51,27 @@ def solve(program: Program, chunk: pa.RecordBatch, limits: Limits, abort: np.nda
             for name, value in (("solve_s", ended.seconds), ("cpu_s", ended.cpu_s), ("peak_mib", ended.peak_mib)):
                 seconds[name][place] = value
     n_colours = chunk.column("n_colours").to_pylist()
-    answers = [
-        ["/".join("".join(letter(c, colours) for c in row) for row in grid) for grid in finding.answers]
+    solutions = [
+        ["/".join("".join(letter(c, colours) for c in row) for row in grid) for grid in finding.solutions]
         for finding, colours in zip(findings, n_colours, strict=True)
     ]
     told = chunk.column("warnings").to_pylist()
     columns: dict[str, Any] = {
         "outcome": np.array([OUTCOMES.index(f.outcome) for f in findings], np.int8),
         "stage": np.full(n, STAGE, np.int8),
-        "n_answers": np.array([len(f.answers) for f in findings], np.int64),
+        "n_solutions": np.array([len(f.solutions) for f in findings], np.int64),
         "exhausted": np.array([f.exhausted for f in findings], bool),
         "witness": pa.array([f.witness for f in findings], pa.string()),
         "warnings": pa.array(["; ".join(filter(None, [w, f.warnings])) for w, f in zip(told, findings, strict=True)]),
         "error": pa.array([f.error for f in findings], pa.string()),
-        "answer": pa.array([(*a, "")[0] for a in answers], pa.string()),
-        "second_answer": pa.array([(*a, "", "")[1] for a in answers], pa.string()),
+        "solution": pa.array([(*a, "")[0] for a in solutions], pa.string()),
+        "second_solution": pa.array([(*a, "", "")[1] for a in solutions], pa.string()),
     }
     return Solved(columns | seconds)
 
 
-def _checked(chunk: pa.RecordBatch, answers: Any) -> list[tuple[int, str]]:
-    """None is rejected any more: `solve` has put every answer before the checker."""
+def _checked(chunk: pa.RecordBatch, solutions: Any) -> list[tuple[int, str]]:
+    """None is rejected any more: `solve` has put every solution before the checker."""
     return []
 
 
@@ -104,29 +104,34 @@ def _one(program: Program, puzzle: Puzzle, limits: Limits, abort: np.ndarray) ->
 
 
 def judged(puzzle: Puzzle, said: Said) -> Finding:
-    """The outcome of a puzzle: answers count once the checker accepts them, claims only where answers bear them out.
+    """The outcome of a puzzle: solutions count once the checker accepts them, claims only where solutions bear them
+    out.
 
-    That there is no answer, or no other one, is the program's word.
+    That there is no solution, or no other one, is the program's word.
     """
     complete = [grid for grid in dict.fromkeys(said.grids) if all(OPEN not in row for row in grid)]
     for grid in complete:
         wrong = check(puzzle, grid)
         if wrong:
-            return Finding(Outcome.WRONG, error=f"answer rejected: {wrong}")
-    answers = tuple(complete[:2])
+            return Finding(Outcome.WRONG, error=f"solution rejected: {wrong}")
+    solutions = tuple(complete[:2])
     if said.claim == "contradiction":
-        if answers:
-            return Finding(Outcome.WRONG, answers, error="says that there is no answer, and shows one that is right")
+        if solutions:
+            return Finding(
+                Outcome.WRONG, solutions, error="says that there is no solution, and shows one that is right"
+            )
         return Finding(Outcome.CONTRADICTION, exhausted=True)
-    if not answers:
+    if not solutions:
         if said.claim in ("unique", "multiple", "solved"):
-            return Finding(Outcome.WRONG, error=f"says `{said.claim}`, and shows no answer")
+            return Finding(Outcome.WRONG, error=f"says `{said.claim}`, and shows no solution")
         return Finding(Outcome.TIMEOUT if said.claim == "timeout" else Outcome.STALLED)
     if said.claim == "unique":
-        if len(answers) == 2:
-            return Finding(Outcome.WRONG, answers, error="says that there is one answer, and shows two that are right")
-        return Finding(Outcome.UNIQUE, answers, exhausted=True)
-    if len(answers) == 2:
-        return Finding(Outcome.MULTIPLE, answers)
-    warnings = "says that there are several answers, and shows one" if said.claim == "multiple" else ""
-    return Finding(Outcome.SOLVED, answers, warnings=warnings)
+        if len(solutions) == 2:
+            return Finding(
+                Outcome.WRONG, solutions, error="says that there is one solution, and shows two that are right"
+            )
+        return Finding(Outcome.UNIQUE, solutions, exhausted=True)
+    if len(solutions) == 2:
+        return Finding(Outcome.MULTIPLE, solutions)
+    warnings = "says that there are several solutions, and shows one" if said.claim == "multiple" else ""
+    return Finding(Outcome.SOLVED, solutions, warnings=warnings)

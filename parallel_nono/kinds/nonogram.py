@@ -1,4 +1,4 @@
-"""Nonograms: the chunk is a puzzle set, answers are colour indices, the rules are `check.fast`."""
+"""Nonograms: the chunk is a puzzle set, solutions are colour indices, the rules are `check.fast`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ..solver.pipeline import Lines, Results
 
 COPIED = (
-    *("outcome", "stage", "n_answers", "exhausted", "n_open_lines", "n_open"),
+    *("outcome", "stage", "n_solutions", "exhausted", "n_open_lines", "n_open"),
     *("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts"),
     *("pack_s", "line_s", "probe_s", "search_s", "sat_s", "solve_s"),
 )
-WITH_ANSWER = tuple(OUTCOMES.index(o) for o in (Outcome.UNIQUE, Outcome.MULTIPLE, Outcome.SOLVED))
+WITH_SOLUTION = tuple(OUTCOMES.index(o) for o in (Outcome.UNIQUE, Outcome.MULTIPLE, Outcome.SOLVED))
 MULTIPLE = OUTCOMES.index(Outcome.MULTIPLE)
 
 
@@ -41,12 +41,12 @@ def batches(source: Source) -> Iterator[pa.RecordBatch]:
 
 
 def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, lines: Lines | None = None) -> Solved:
-    """The whole set by the pipeline; up to two answers of each puzzle as text. lines: see `solve_set`."""
+    """The whole set by the pipeline; up to two solutions of each puzzle as text. lines: see `solve_set`."""
     from ..kernels.text import texts_of_set
     from ..solver import solve_set
 
-    if limits.answers > 2:  # a row has room for two; the others are only counted
-        limits = replace(limits, answers=2, count=limits.wanted)
+    if limits.solutions > 2:  # a row has room for two; the others are only counted
+        limits = replace(limits, solutions=2, count=limits.wanted)
     results = solve_set(chunk, limits, abort, lines)
     columns = {name: getattr(results, name) for name in COPIED}
     columns["witness"] = pa.array(results.witness, pa.string())
@@ -55,8 +55,8 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, lines: Lines
         heights, widths, n_colours = (
             chunk.column(c).to_numpy(zero_copy_only=True) for c in ("height", "width", "n_colours")
         )
-        for place, name in enumerate(("answer", "second_answer")):
-            wanted = results.n_answers > place
+        for place, name in enumerate(("solution", "second_solution")):
+            wanted = results.n_solutions > place
             text, offsets = texts_of_set(heights, widths, n_colours, results.cells[place], results.cell_starts, wanted)
             columns[name] = pa.StringArray.from_buffers(len(wanted), pa.py_buffer(offsets), pa.py_buffer(text))
     return Solved(columns, results, results.aborted)
@@ -78,29 +78,29 @@ def _elsewhere(results: Results) -> dict[str, Any]:
 
 
 def check(chunk: pa.RecordBatch, results: Any) -> list[tuple[int, str]]:
-    """Every answer against the clues; an outcome that promises answers must have them, and two must differ."""
+    """Every solution against the clues; an outcome that promises solutions must have them, and two must differ."""
     from ..checker.fast import check_set
 
     clues = clues_of(chunk)
     rejected = []
-    n_answers = np.minimum(results.n_answers, 2)
+    n_solutions = np.minimum(results.n_solutions, 2)
     for place in range(2):
-        wrong = check_set(*clues, results.cells[place], results.cell_starts, n_answers > place)
+        wrong = check_set(*clues, results.cells[place], results.cell_starts, n_solutions > place)
         for puzzle in np.flatnonzero(wrong >= 0).tolist():
             line, height = int(wrong[puzzle]), int(clues.heights[puzzle])
             name = f"row {line + 1}" if line < height else f"column {line - height + 1}"
-            rejected.append((puzzle, f"answer {place + 1} breaks the clue of {name}"))
+            rejected.append((puzzle, f"solution {place + 1} breaks the clue of {name}"))
     several = results.outcome == MULTIPLE
-    promised = np.where(several, 2, np.isin(results.outcome, WITH_ANSWER))
-    for puzzle in np.flatnonzero(n_answers < promised).tolist():
-        rejected.append((puzzle, f"{promised[puzzle]} answers promised, {n_answers[puzzle]} given"))
+    promised = np.where(several, 2, np.isin(results.outcome, WITH_SOLUTION))
+    for puzzle in np.flatnonzero(n_solutions < promised).tolist():
+        rejected.append((puzzle, f"{promised[puzzle]} solutions promised, {n_solutions[puzzle]} given"))
     if several.any():
         same = np.ones(len(several), bool)
         starts = results.cell_starts
         differ = results.cells[0] != results.cells[1]
         filled = starts[:-1] < starts[1:]
         same[filled] = ~np.logical_or.reduceat(differ, starts[:-1][filled])
-        rejected += [(puzzle, "the two answers are the same") for puzzle in np.flatnonzero(several & same).tolist()]
+        rejected += [(puzzle, "the two solutions are the same") for puzzle in np.flatnonzero(several & same).tolist()]
     return rejected
 
 

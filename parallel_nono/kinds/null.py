@@ -1,4 +1,4 @@
-"""The kind to copy: every line of a text is a puzzle, a whole number, and its one answer is the number doubled.
+"""The kind to copy: every line of a text is a puzzle, a whole number, and its one solution is the number doubled.
 
 Complete and small: chunks in, columns out, no Python object per puzzle except where text is cut into lines.
 """
@@ -46,19 +46,21 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
     columns = {
         "outcome": np.full(n, OUTCOMES.index(Outcome.UNIQUE), np.int8),
         "stage": np.full(n, STAGES.index("line"), np.int8),
-        "n_answers": np.ones(n, np.int64),
+        "n_solutions": np.ones(n, np.int64),
         "exhausted": np.ones(n, bool),
-        "answer": pc.cast(pa.array(doubled), pa.string()),
+        "solution": pc.cast(pa.array(doubled), pa.string()),
     }
     columns["solve_s"] = np.full(n, (perf_counter() - began) / max(n, 1))
     return Solved(columns, doubled, bool(abort[0]))
 
 
-def check(chunk: pa.RecordBatch, answers: Any) -> list[tuple[int, str]]:
-    """The difference of answer and number must be the number."""
+def check(chunk: pa.RecordBatch, solutions: Any) -> list[tuple[int, str]]:
+    """The difference of solution and number must be the number."""
     numbers = chunk.column(NUMBER).to_numpy()
-    wrong = np.flatnonzero(answers - numbers != numbers)
-    return [(place, f"expected {numbers[place] + numbers[place]}, found {answers[place]}") for place in wrong.tolist()]
+    wrong = np.flatnonzero(solutions - numbers != numbers)
+    return [
+        (place, f"expected {numbers[place] + numbers[place]}, found {solutions[place]}") for place in wrong.tolist()
+    ]
 
 
 KIND = Kind("null", read, title, solve, check)

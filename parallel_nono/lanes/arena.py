@@ -20,13 +20,13 @@ import numpy as np
 
 from ..kernels import sizes
 from ..kernels.board import DIRTY, LINES
-from ..kernels.lanes import BUSY, MOST_JOBS, NEXT_BITS, NEXT_MASK, STRIPS, TICKET, Lanes, introduce, serve
+from ..kernels.lanes import BUSY, MAX_JOBS, NEXT_BITS, NEXT_MASK, STRIPS, TICKET, Lanes, introduce, serve
 from ..puzzleset import Clues
 
 HEADER = 8
 """Numbers in front: the fields of Shape."""
 
-MOST_REMEMBERED = 1 << 24
+MAX_REMEMBERED = 1 << 24
 """Puzzles of more blocks keep no bounds between visits: two numbers a block and worker."""
 
 
@@ -74,7 +74,7 @@ class Shape(NamedTuple):
 
     def arrays(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Name, shape and type of every array, in their order."""
-        lines, jobs = self.n_lines, MOST_JOBS
+        lines, jobs = self.n_lines, MAX_JOBS
         blocks, offsets = (self.n_blocks, lines + 1) if self.holds else (0, 0)
         return {
             "heights": ((1,), np.int32),
@@ -196,7 +196,7 @@ def shape_of(clues: Clues, place: int, scratch: int, n_workers: int, shared: boo
     """The shape of the arena that `Arena.of` would make."""
     blocks = int(clues.blocks[clues.lines[place + 1]] - clues.blocks[clues.lines[place]])
     size = int(clues.heights[place]), int(clues.widths[place]), int(clues.n_colours[place])
-    return Shape(*size, blocks, scratch, n_workers, int(blocks <= MOST_REMEMBERED), int(shared))
+    return Shape(*size, blocks, scratch, n_workers, int(blocks <= MAX_REMEMBERED), int(shared))
 
 
 def can_share() -> bool:

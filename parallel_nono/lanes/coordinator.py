@@ -40,7 +40,7 @@ from ..engine.local import Crew
 from ..engine.work import Work
 from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
 from ..puzzleset import Clues
-from ..solver.pipeline import Settled, no_layout
+from ..solver.pipeline import Settled, no_arrangement
 from .arena import Arena, Desk, can_share, shape_of
 from .auto import with_lines
 from .device import Device
@@ -55,10 +55,10 @@ TICK_S = 0.2
 GRACE_S = 5.0
 """Seconds that a worker has to come back from its job once everything was told to stop."""
 
-MOST_DEATHS = 3
+MAX_DEATHS = 3
 """Workers that may die while a puzzle is in flight; with one more it is `crashed`."""
 
-MOST_SPENT = 100
+MAX_SPENT = 100
 """Puzzles whose times are kept."""
 
 NO_PLANES = np.empty(0, np.uint64)
@@ -241,7 +241,7 @@ class Coordinator:
         whole = int((time.monotonic() - flight.began) * 1e9)
         spent.between = whole - spent.setup - spent.settling - spent.merging
         self.spent[flight.number] = spent
-        self.spent.pop(flight.number - MOST_SPENT, None)
+        self.spent.pop(flight.number - MAX_SPENT, None)
         if self.trace is not None:
             self.trace += flight.rounds.trace or []
         flight.rounds = flight.course = None  # what they hold can go
@@ -254,7 +254,7 @@ class Coordinator:
                 assert flight.rounds is not None
                 flight.rounds.bury(number)
                 flight.n_deaths += 1
-                if flight.n_deaths > MOST_DEATHS:
+                if flight.n_deaths > MAX_DEATHS:
                     flight.error = EngineError(f"{flight.n_deaths} workers died over it")
                     self._land(flight)
             self._team.replace(number)
@@ -323,7 +323,7 @@ class Coordinator:
         place = rounds.dead_among(lines)
         if place >= 0:
             flight.n_lines += place + 1
-            flight.status, flight.witness = CONTRADICTION, no_layout(int(lines[place]), height)
+            flight.status, flight.witness = CONTRADICTION, no_arrangement(int(lines[place]), height)
             return None
         flight.n_lines += n
         began = time.monotonic_ns()

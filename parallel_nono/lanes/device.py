@@ -8,7 +8,7 @@ from ..attempt import Limits
 from ..engine import EngineError
 from ..kernels.board import CONTRADICTION, OPEN, SPENT
 from ..puzzleset import Clues
-from ..solver.pipeline import Settled, no_layout
+from ..solver.pipeline import Settled, no_arrangement
 
 TEAM = "a CUDA device"
 
@@ -37,7 +37,7 @@ class Device:
             return Settled(SPENT, nothing, witness=str(error), team=TEAM)
         witness = ""
         if found.verdict == CONTRADICTION:
-            witness = no_layout(found.witness, int(clues.heights[place]))
+            witness = no_arrangement(found.witness, int(clues.heights[place]))
         planes = found.planes if found.verdict == OPEN else nothing
         seconds = 0.0, found.settle_s + found.merge_s
         return Settled(found.verdict, planes, found.n_rounds, found.n_lines, witness, seconds, team=TEAM)

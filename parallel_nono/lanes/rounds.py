@@ -17,8 +17,8 @@ from ..kernels.lanes import (
     DEAD_LINE,
     HALT,
     KNOWN_LINE,
+    MAX_JOBS,
     MERGE,
-    MOST_JOBS,
     NOTHING,
     SETTLE,
     apply_words,
@@ -37,7 +37,7 @@ from .arena import Arena, Desk
 SHARE = 8
 """Jobs of a phase for each worker, so that they end together though no job is as long as was thought."""
 
-LEAST_JOB_NS, MOST_JOB_NS = 50_000.0, 20_000_000.0
+MIN_JOB_NS, MAX_JOB_NS = 50_000.0, 20_000_000.0
 INLINE_NS = 200_000.0
 """A phase of less work is done by whoever hands it out: the others would hear of it too late."""
 
@@ -46,7 +46,7 @@ TILE_NS = 150.0
 
 FORGET = 0.5
 
-NAP_S, MOST_NAP_S = 50e-6, 2e-3
+NAP_S, MAX_NAP_S = 50e-6, 2e-3
 
 
 class Delta(NamedTuple):
@@ -144,7 +144,7 @@ class Rounds:
     def _target(self, weight: float) -> float:
         """The weight that a job of a phase of this weight should have."""
         wish = weight * self._rate / (SHARE * max(self.n_workers, 1))
-        return min(max(wish, LEAST_JOB_NS), MOST_JOB_NS) / self._rate
+        return min(max(wish, MIN_JOB_NS), MAX_JOB_NS) / self._rate
 
     def lines(self, n: int) -> np.ndarray:
         """The n lines of this round, a copy."""
@@ -156,8 +156,8 @@ class Rounds:
         lanes.jobs[: len(lines)] = lines
         weights = self._weights[lines]
         self._weight = float(weights.sum())
-        target = max(self._target(self._weight), self._weight / (MOST_JOBS - 2))
-        job = np.minimum((np.cumsum(weights, dtype=np.float64) - weights) // target, MOST_JOBS - 1)
+        target = max(self._target(self._weight), self._weight / (MAX_JOBS - 2))
+        job = np.minimum((np.cumsum(weights, dtype=np.float64) - weights) // target, MAX_JOBS - 1)
         starts = np.flatnonzero(np.diff(job, prepend=-1.0))
         self.n_jobs = len(starts)
         lanes.bounds[: self.n_jobs] = starts
@@ -190,7 +190,7 @@ class Rounds:
         if self._has_lost:
             self._recover()
         if self._small:
-            self.desk.serve(MOST_JOBS)
+            self.desk.serve(MAX_JOBS)
         # NumPy's look is the cheaper one; the kernel's orders what follows behind it.
         if not self._lanes.done[: self.n_jobs].all() or jobs_done(self._lanes, self.n_jobs) < self.n_jobs:
             return False
@@ -200,7 +200,7 @@ class Rounds:
     def nap(self) -> float:
         """Seconds after which it is worth to look again: a part of what the phase should still take."""
         left = self._ends - time.monotonic()
-        return min(max(left / 8, NAP_S), MOST_NAP_S)
+        return min(max(left / 8, NAP_S), MAX_NAP_S)
 
     def bury(self, worker: int) -> None:
         """This worker is dead, whatever it was at."""
@@ -245,7 +245,7 @@ class Rounds:
         return [n for n in range(self.n_workers) if self._lanes.control[BUSY + 8 * n]]
 
     def dead_among(self, lines: np.ndarray) -> int:
-        """The place, among these lines, of the first one without a layout; or -1."""
+        """The place, among these lines, of the first one without an arrangement; or -1."""
         dead = np.flatnonzero(self._lanes.states[lines] == DEAD_LINE)
         return int(dead[0]) if len(dead) else -1
 

@@ -70,15 +70,15 @@ class Film:
         """The one that was last."""
         return self.steps[self.place - 1] if self.place else None
 
-    def tell(self, answer: Grid) -> None:
-        """Once `complete`: the only answer, as a last step for the cells that are open after the others."""
+    def tell(self, solution: Grid) -> None:
+        """Once `complete`: the only solution, as a last step for the cells that are open after the others."""
         cells = np.full_like(self.cells, OPEN)
         for step in self.steps:
             cells[step.rows, step.columns] = step.colours
         rows, columns = np.nonzero(cells == OPEN)
         if len(rows):
             last = self.steps[-1].round if self.steps else 1
-            self.steps.append(Step("answer", last, -1, None, rows, columns, np.array(answer)[rows, columns]))
+            self.steps.append(Step("solution", last, -1, None, rows, columns, np.array(solution)[rows, columns]))
 
     def forward(self, by_round: bool = False) -> list[Step]:
         """A step on, or all of a round; the steps taken, none where there is none yet."""
@@ -130,7 +130,7 @@ def described(puzzle: Puzzle, steps: list[Step], counted: Callable[[int, str], s
             return f"at the start: {learnt}" if first.line < 0 else f"round {last.round}, {line(last.line)}: {learnt}"
         case "probe":
             return f"probe of {where}: {learnt}"
-        case "answer":
+        case "solution":
             return f"the rest, by search: {learnt}"
         case _:
             return f"contradiction in {line(last.line) if last.line >= 0 else where}"

@@ -34,7 +34,7 @@ class Frame(NamedTuple):
 def frames(puzzle: Puzzle, steps: Iterable[Step], every: Every) -> Iterator[Frame]:
     """Moments of a solving: the empty grid, then one after each round, each line or each cell that became known.
 
-    A probe and the answer of a search are moments of their own (by cell: of their cells).
+    A probe and the solution of a search are moments of their own (by cell: of their cells).
     """
     cells = np.full((puzzle.height, puzzle.width), OPEN, np.int32)
     yield Frame(cells.copy())

@@ -1,4 +1,4 @@
-"""Puzzles to print: PDF pages, several puzzles on each where these stay readable, and their answers behind."""
+"""Puzzles to print: PDF pages, several puzzles on each where these stay readable, and their solutions behind."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ BORDER, GAP, TITLE = 12 * MM, 8 * MM, 6 * MM
 
 WIDEST_CELL = 9 * MM
 
-COMFORTABLE, COMFORTABLE_ANSWER = 5 * MM, 2 * MM
+COMFORTABLE, COMFORTABLE_SOLUTION = 5 * MM, 2 * MM
 """Cells at least this wide where nobody says how many puzzles a page holds."""
 
-MOST_ON_PAGE = (6, 4, 3, 2)
-MOST_ANSWERS_ON_PAGE = (20, 12, 9, 6, 4, 2)
+MAX_ON_PAGE = (6, 4, 3, 2)
+MAX_SOLUTIONS_ON_PAGE = (20, 12, 9, 6, 4, 2)
 
-MOST_CELLS = 250_000
+MAX_CELLS = 250_000
 """Of one puzzle: 500 x 500, cells of a third of a millimetre on A4."""
 
 
@@ -72,26 +72,26 @@ class _Page(NamedTuple):
 
 def pdf(
     sheets: Sequence[Sheet],
-    answers: Sequence[Sheet] = (),
+    solutions: Sequence[Sheet] = (),
     look: Look | None = None,
     paper: str = "a4",
     per_page: int = 0,
     title: str = "",
 ) -> Book:
-    """Puzzles, then answers in small without clues. The same arguments give the same bytes: no date, no random id.
+    """Puzzles, then solutions in small without clues. The same arguments give the same bytes: no date, no random id.
 
     paper     of PAPERS; each page is upright or not, as its puzzles become larger.
     per_page  puzzles on a page; 0: as many as stay comfortable to fill in.
-    Errors    InvalidPuzzle if a puzzle has more than MOST_CELLS cells.
+    Errors    InvalidPuzzle if a puzzle has more than MAX_CELLS cells.
     """
     from reportlab.pdfgen.canvas import Canvas
 
-    for sheet in (*sheets, *answers):
+    for sheet in (*sheets, *solutions):
         check_size(sheet.puzzle)
     look = look or Look()
     pages = [
-        *_pages(sheets, look, PAPERS[paper], (per_page,) if per_page else MOST_ON_PAGE, COMFORTABLE),
-        *_pages(answers, Look(clues=False), PAPERS[paper], MOST_ANSWERS_ON_PAGE, COMFORTABLE_ANSWER),
+        *_pages(sheets, look, PAPERS[paper], (per_page,) if per_page else MAX_ON_PAGE, COMFORTABLE),
+        *_pages(solutions, Look(clues=False), PAPERS[paper], MAX_SOLUTIONS_ON_PAGE, COMFORTABLE_SOLUTION),
     ]
     file = io.BytesIO()
     canvas = Canvas(file, pagesize=PAPERS[paper], invariant=1)
@@ -108,9 +108,9 @@ def pdf(
 
 def check_size(puzzle: Puzzle) -> None:
     """Errors: InvalidPuzzle if a puzzle is too large for paper."""
-    if puzzle.height * puzzle.width > MOST_CELLS:
+    if puzzle.height * puzzle.width > MAX_CELLS:
         raise InvalidPuzzle(
-            f"{puzzle.source or puzzle.name}: expected at most {MOST_CELLS:,} cells to print, found "
+            f"{puzzle.source or puzzle.name}: expected at most {MAX_CELLS:,} cells to print, found "
             f"{puzzle.height:,} x {puzzle.width:,}"
         )
 

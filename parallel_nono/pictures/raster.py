@@ -32,7 +32,7 @@ from .sheets import OPEN, Sheet
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MOST_PIXELS = 1 << 29
+MAX_PIXELS = 1 << 29
 """Pixels of a picture: half a GiB of them as indices."""
 
 FITTED_PIXELS = 1600
@@ -79,7 +79,7 @@ class Canvas(NamedTuple):
 def fitted(puzzle: Puzzle, look: Look, scale: int = 0) -> tuple[Look, int]:
     """The look and the pixels to a cell that a picture will have; without a scale one that fits a screen.
 
-    Clues and lines that would have no room are left out. Errors: InvalidPuzzle if there are more than MOST_PIXELS.
+    Clues and lines that would have no room are left out. Errors: InvalidPuzzle if there are more than MAX_PIXELS.
     """
     asked = scale
     if not scale:
@@ -89,10 +89,10 @@ def fitted(puzzle: Puzzle, look: Look, scale: int = 0) -> tuple[Look, int]:
             scale = min(READABLE_SCALE - 1, max(1, FITTED_PIXELS // max(puzzle.width, puzzle.height)))
     look = Look(look.clues and scale >= READABLE_SCALE, look.lines and scale >= LINED_SCALE)
     lattice = lattice_of(puzzle, look.clues)
-    if lattice.width * lattice.height * scale * scale > MOST_PIXELS:
+    if lattice.width * lattice.height * scale * scale > MAX_PIXELS:
         hint = "a smaller scale" if asked > 1 else "a smaller puzzle"
         raise InvalidPuzzle(
-            f"{puzzle.source or puzzle.name}: expected a picture of at most {MOST_PIXELS:,} pixels, found "
+            f"{puzzle.source or puzzle.name}: expected a picture of at most {MAX_PIXELS:,} pixels, found "
             f"{lattice.width * scale:,} x {lattice.height * scale:,}: {hint} will do"
         )
     return look, scale

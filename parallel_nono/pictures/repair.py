@@ -1,6 +1,6 @@
-"""The fewest cells of a picture to change, such that its puzzle has one answer only, or is solved by lines alone.
+"""The fewest cells of a picture to change, such that its puzzle has one solution only, or is solved by lines alone.
 
-Why few candidates are enough: let G be a picture and A another answer of its puzzle, and let R and C be the rows and
+Why few candidates are enough: let G be a picture and A another solution of its puzzle, and let R and C be the rows and
 columns in which they differ. Changing cells outside R and C changes A with G, and both still show the same clues; so
 every change that helps touches a row of R or a column of C, and where A differs in independent parts, those of each
 part. The same holds for the lines with open cells where lines
@@ -32,16 +32,16 @@ SECONDS = 1.0
 
 LINES, PROBES = (Limits(SECONDS, plan=Plan(stages)) for stages in (("line",), ("line", "probe")))
 
-MOST_OPEN = 250
-"""Cells that lines leave open: with more it costs too much to ask thousands of times for a second answer."""
+MAX_OPEN = 250
+"""Cells that lines leave open: with more it costs too much to ask thousands of times for a second solution."""
 
-MOST_PROBED = 2_000_000
+MAX_PROBED = 2_000_000
 """Candidates times cells up to which probes tell how good they are, which is slow; else lines."""
 
 AT_ONCE = 16
 """Changes that the greedy way may make in one step."""
 
-MOST_CELLS = 1 << 22
+MAX_CELLS = 1 << 22
 """Cells of pictures solved in one call."""
 
 UNIQUE, MULTIPLE = OUTCOMES.index(Outcome.UNIQUE), OUTCOMES.index(Outcome.MULTIPLE)
@@ -74,17 +74,17 @@ class Repair:
 
 
 def repair(
-    cells: np.ndarray, n_colours: int, aim: Aim = "unique", costs: np.ndarray | None = None, most_tries: int = 50_000
+    cells: np.ndarray, n_colours: int, aim: Aim = "unique", costs: np.ndarray | None = None, max_tries: int = 50_000
 ) -> Repair:
     """Look for the fewest changes; of several such sets the cheapest.
 
     cells       int[height, width], colour indices of a finished picture.
     n_colours   of the palette, the background included.
-    aim         `unique`: one answer only; `lines`: lines alone find it.
+    aim         `unique`: one solution only; `lines`: lines alone find it.
     costs       float[height, width, n_colours]: how little each cell is of each colour; None: all are the same.
-    most_tries  pictures that the search in order of size may solve; after that it goes on greedily.
+    max_tries  pictures that the search in order of size may solve; after that it goes on greedily.
     """
-    return _Repair(cells, n_colours, aim, costs, most_tries).run()
+    return _Repair(cells, n_colours, aim, costs, max_tries).run()
 
 
 def changed(cells: np.ndarray, changes: Sequence[Change]) -> np.ndarray:
@@ -125,8 +125,8 @@ Failed = dict[Set, list[Region]]
 
 
 class _Repair:
-    def __init__(self, cells: np.ndarray, n_colours: int, aim: Aim, costs: np.ndarray | None, most_tries: int) -> None:
-        self.cells, self.n_colours, self.aim, self.most_tries = cells.astype(np.uint16), n_colours, aim, most_tries
+    def __init__(self, cells: np.ndarray, n_colours: int, aim: Aim, costs: np.ndarray | None, max_tries: int) -> None:
+        self.cells, self.n_colours, self.aim, self.max_tries = cells.astype(np.uint16), n_colours, aim, max_tries
         self.height, self.width = cells.shape
         if costs is None:
             costs = np.ones((*cells.shape, n_colours))
@@ -140,12 +140,12 @@ class _Repair:
         failed, good = self.judge([()])
         if good:
             return Repair((), 0, self.n_tried)
-        if self.stalled(())[0] > MOST_OPEN:
+        if self.stalled(())[0] > MAX_OPEN:
             return self.greedily(1)
         size = 1
         while True:
             candidates = self.extended(failed)
-            if self.n_tried + len(candidates) > self.most_tries:
+            if self.n_tried + len(candidates) > self.max_tries:
                 return self.greedily(size)
             failed, good = self.judge(candidates, failed)
             if good:
@@ -182,13 +182,13 @@ class _Repair:
                         for colour in range(self.n_colours)
                         if colour != flat[cell]
                     )
-            if len(sets) > self.most_tries:
+            if len(sets) > self.max_tries:
                 break  # too many anyway
         return sorted(sets)
 
     def solved(self, sets: Sequence[Set], limits: Limits) -> Iterator[tuple[Sequence[Set], np.ndarray, Results]]:
         """The sets in batches, with their pictures and what became of these."""
-        size = max(1, MOST_CELLS // self.cells.size)
+        size = max(1, MAX_CELLS // self.cells.size)
         for first in range(0, len(sets), size):
             batch = sets[first : first + size]
             grids = np.repeat(self.cells.reshape(1, -1), len(batch), 0)
@@ -235,7 +235,7 @@ class _Repair:
     def regions(self, differs: np.ndarray) -> list[Region]:
         """The rows and columns of the cells that differ, one region for each independent part of them.
 
-        Cells that share no line, not even through others, are apart: each part alone makes another answer.
+        Cells that share no line, not even through others, are apart: each part alone makes another solution.
         """
         left = differs.reshape(self.height, self.width).copy()
         found = []
@@ -256,17 +256,17 @@ class _Repair:
 
     def greedily(self, least: int) -> Repair:
         """Again and again the changes that leave fewest cells open; those that were needless go then."""
-        most = self.n_tried + GREEDY_FACTOR * self.most_tries
+        most = self.n_tried + GREEDY_FACTOR * self.max_tries
         changes: Set = ()
         while True:
             n_open, failed = self.stalled(changes)
             limits = LINES
-            if n_open <= MOST_OPEN:
+            if n_open <= MAX_OPEN:
                 failed, good = self.judge([changes])
                 if good:
                     return self.found(self.without_needless(changes), least)
             sets = self.extended(failed)
-            if n_open <= MOST_OPEN and self.aim == "unique" and len(sets) * self.cells.size <= MOST_PROBED:
+            if n_open <= MAX_OPEN and self.aim == "unique" and len(sets) * self.cells.size <= MAX_PROBED:
                 limits = PROBES
                 (n_open,) = self.open_after([changes], limits)
             if not sets or self.n_tried + len(sets) > most:
@@ -295,6 +295,6 @@ class _Repair:
         """Leave out changes, dear ones first, as long as the rest does it; what was needed once is not tried again."""
         for code in sorted(changes, key=lambda code: -self.price((code,))):
             rest = tuple(one for one in changes if one != code)
-            if self.stalled(rest)[0] <= MOST_OPEN and self.judge([rest])[1]:
+            if self.stalled(rest)[0] <= MAX_OPEN and self.judge([rest])[1]:
                 changes = rest
         return changes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ..formats.common.picture import (
-    MOST_SIDE,
+    MAX_SIDE,
     OPAQUE_FROM,
     TRANSPARENT,
     WHITE,
@@ -38,7 +38,7 @@ ENDINGS = (".png", ".gif", ".bmp", ".pbm", ".pgm", ".ppm", ".jpg", ".jpeg", ".we
 ANIMATED = {"PNG": b"\x89PNG\r\n\x1a\n", "GIF": b"GIF8", "BMP": b"BM"}
 """Kinds that `formats.picture` reads, and how they begin: all pictures that such a file holds are puzzles."""
 
-MOST_PIXELS = 100_000_000
+MAX_PIXELS = 100_000_000
 LARGEST_SIDE = 1000
 """Cells of a side, if somebody asks for so many."""
 
@@ -96,7 +96,7 @@ class Scan(NamedTuple):
 def scans(data: bytes, source: str, wish: Wish) -> Iterator[Scan | InvalidPuzzle]:
     """The puzzles of a picture file: one, or of an animation, and of pictures behind one another, one for each.
 
-    A picture that is damaged, has more than MOST_PIXELS, or would be too large a puzzle is an InvalidPuzzle among them.
+    A picture that is damaged, has more than MAX_PIXELS, or would be too large a puzzle is an InvalidPuzzle among them.
     """
     found = opened(data, source)
     index = 1
@@ -190,13 +190,13 @@ def _opened(data: bytes, source: str, frames: bool) -> Iterator[Opened]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the size is checked here
             file = Image.open(io.BytesIO(data), formats=FILES)
-        if file.width * file.height > MOST_PIXELS:
+        if file.width * file.height > MAX_PIXELS:
             raise Image.DecompressionBombError(f"{file.width:,} x {file.height:,}")
         yield Opened(upright(file), declared_shade(file))
         while frames and goes_on(file):
             yield Opened(upright(file), declared_shade(file))
     except Image.DecompressionBombError as error:
-        raise InvalidPuzzle(f"{source}: expected a picture of at most {MOST_PIXELS:,} pixels, found {error}") from None
+        raise InvalidPuzzle(f"{source}: expected a picture of at most {MAX_PIXELS:,} pixels, found {error}") from None
     except Image.UnidentifiedImageError:
         found = "an empty file" if not data else "something else"
         raise InvalidPuzzle(f"{source}: expected a picture ({', '.join(FILES)}), found {found}") from None
@@ -224,7 +224,7 @@ def _trimmed(pixels: np.ndarray) -> np.ndarray:
 
 def _size(height: int, width: int, wish: Wish, source: str) -> tuple[int, int]:
     """Rows and columns of cells. Errors: InvalidPuzzle if there are too many."""
-    size = wish.size or (USUAL_SIDE if max(height, width) > MOST_SIDE else max(height, width))
+    size = wish.size or (USUAL_SIDE if max(height, width) > MAX_SIDE else max(height, width))
     if wish.height or wish.width:
         rows = wish.height or int(height * wish.width / width + 0.5)
         columns = wish.width or int(width * wish.height / height + 0.5)

@@ -1,4 +1,4 @@
-"""What is drawn: a puzzle with its cells as an array, from an answer, from a row of a run, or decided here."""
+"""What is drawn: a puzzle with its cells as an array, from a solution, from a row of a run, or decided here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Sheet:
     """A puzzle and what stands in its grid.
 
     cells  int16 or int32 [height, width], colour indices or OPEN; None: nothing, it is to be filled in.
-    other  a second answer, whose differences are marked: such a cell shows both colours.
+    other  a second solution, whose differences are marked: such a cell shows both colours.
     """
 
     puzzle: Puzzle
@@ -32,7 +32,7 @@ class Sheet:
 
     @property
     def n_differing(self) -> int:
-        """Cells in which the two answers differ."""
+        """Cells in which the two solutions differ."""
         return 0 if self.cells is None or self.other is None else int((self.cells != self.other).sum())
 
 
@@ -42,13 +42,13 @@ def array_of(grid: Grid) -> np.ndarray:
 
 
 def sheet_of_result(puzzle: Puzzle, result: Result) -> Sheet:
-    """The first answer, the second one marked where it differs; without an answer what is known."""
-    grids = [array_of(grid) for grid in (result.answers or (result.partial,))[:2]]
+    """The first solution, the second one marked where it differs; without a solution what is known."""
+    grids = [array_of(grid) for grid in (result.solutions or (result.partial,))[:2]]
     return Sheet(puzzle, *grids)
 
 
-def sheet_of_texts(puzzle: Puzzle, answer: str, second_answer: str) -> Sheet:
-    """The answers as a row of a run holds them; "" if there is none."""
+def sheet_of_texts(puzzle: Puzzle, solution: str, second_solution: str) -> Sheet:
+    """The solutions as a row of a run holds them; "" if there is none."""
     letters = np.array([ord(letter(colour, puzzle.n_colours)) for colour in range(puzzle.n_colours)], np.uint32)
     order = np.argsort(letters)
     colours = np.zeros(1 << 7, np.int16)
@@ -64,13 +64,13 @@ def sheet_of_texts(puzzle: Puzzle, answer: str, second_answer: str) -> Sheet:
         codes = np.frombuffer(text.replace("/", "").encode("utf-32-le"), np.uint32)
         return order[np.searchsorted(letters[order], codes)].astype(np.int32).reshape(puzzle.height, puzzle.width)
 
-    return Sheet(puzzle, cells(answer), cells(second_answer))
+    return Sheet(puzzle, cells(solution), cells(second_solution))
 
 
 def decided(puzzle: Puzzle, limits: Limits) -> tuple[Sheet, Outcome]:
     """Solve a puzzle, without an object for each cell: `sheet_of_result` for grids of any size.
 
-    Errors  AssertionError if the checker rejects an answer: our bug.
+    Errors  AssertionError if the checker rejects a solution: our bug.
     """
     from ..checker.fast import check_set
     from ..puzzleset import clues_of, set_of
@@ -79,12 +79,12 @@ def decided(puzzle: Puzzle, limits: Limits) -> tuple[Sheet, Outcome]:
 
     batch = set_of([puzzle])
     results = solve_set(batch, limits)
-    n_answers = min(int(results.n_answers[0]), 2)
-    for place in range(n_answers):
+    n_solutions = min(int(results.n_solutions[0]), 2)
+    for place in range(n_solutions):
         wrong = check_set(*clues_of(batch), results.cells[place], results.cell_starts, np.array([True]))
         if wrong[0] >= 0:
-            raise AssertionError(f"{puzzle.source}: answer {place + 1} is wrong in line {wrong[0] + 1}")
-    grids = results.cells[: max(n_answers, 1)].reshape(-1, puzzle.height, puzzle.width)
+            raise AssertionError(f"{puzzle.source}: solution {place + 1} is wrong in line {wrong[0] + 1}")
+    grids = results.cells[: max(n_solutions, 1)].reshape(-1, puzzle.height, puzzle.width)
     if puzzle.n_colours < 1 << 15:
         grids = grids.view(np.int16)  # an open cell is then OPEN, and nothing is copied
     else:

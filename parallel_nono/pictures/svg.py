@@ -29,7 +29,7 @@ from .sheets import OPEN, Sheet
 CELL = 20
 """Units to a cell."""
 
-MOST_RUNS = 1_000_000
+MAX_RUNS = 1_000_000
 """Runs of cells and clue numbers of a picture; what has more belongs into a PNG."""
 
 
@@ -62,11 +62,11 @@ def svg(sheet: Sheet, look: Look, scale: int = 0) -> bytes:
 
 
 def check_size(puzzle: Puzzle, look: Look) -> None:
-    """Errors: InvalidPuzzle if there would be more than MOST_RUNS things to draw."""
+    """Errors: InvalidPuzzle if there would be more than MAX_RUNS things to draw."""
     lattice = lattice_of(puzzle, look.clues)
-    if lattice.width * lattice.height > MOST_RUNS:  # each cell may be a run of its own
+    if lattice.width * lattice.height > MAX_RUNS:  # each cell may be a run of its own
         raise InvalidPuzzle(
-            f"{puzzle.source or puzzle.name}: expected a picture of at most {MOST_RUNS:,} cells for SVG, found "
+            f"{puzzle.source or puzzle.name}: expected a picture of at most {MAX_RUNS:,} cells for SVG, found "
             f"{lattice.width:,} x {lattice.height:,}: PNG will do"
         )
 

@@ -15,7 +15,7 @@ from .shades import blend, channels, open_shade, text_on
 CLUE_SHADE = 0x303030
 """Ground of the clue numbers of a black-white puzzle, readable on light and dark terminals."""
 
-MOST_NAMES = 40
+MAX_NAMES = 40
 """Colours that a legend names."""
 
 RESET = "\x1b[0m"
@@ -105,7 +105,7 @@ def legend(puzzle: Puzzle, *, colour: bool = False) -> str:
     if puzzle.n_colours == 2:
         return ""
     names = []
-    for index, ink in enumerate(puzzle.palette[:MOST_NAMES]):
+    for index, ink in enumerate(puzzle.palette[:MAX_NAMES]):
         char = letter(index, puzzle.n_colours)
         sign = _paint(f" {char} ", ink.rgb) if colour else char
         names.append(f"{sign} {printable(ink.name) or f'#{ink.rgb:06x}'}")

@@ -26,7 +26,7 @@ class Comparison:
     n_contrary changes between outcomes that can't both be true.
     counts     name, sum_a, sum_b, n_differ (pairs in which it differs).
     times      of the pairs that both took a time: n, median, geometric_mean, n_faster (B took less), sum_a, sum_b.
-    least_s    the lists have pairs only in which one took as long.
+    min_s    the lists have pairs only in which one took as long.
     worst, best  the pairs with the greatest and the least ratio.
     """
 
@@ -40,7 +40,7 @@ class Comparison:
     n_contrary: int
     counts: list[dict[str, Any]]
     times: dict[str, Any]
-    least_s: float
+    min_s: float
     worst: list[dict[str, Any]]
     best: list[dict[str, Any]]
 
@@ -88,7 +88,7 @@ def pairs(a: Path, b: Path) -> Any:
     return connection
 
 
-def compare(a: Path, b: Path, least_s: float = 0.001, connection: Any = None) -> Comparison:
+def compare(a: Path, b: Path, min_s: float = 0.001, connection: Any = None) -> Comparison:
     """Run B beside run A. connection: what `pairs` gave, if it is at hand. Errors: OutputError."""
     connection = connection or pairs(a, b)
 
@@ -100,8 +100,8 @@ def compare(a: Path, b: Path, least_s: float = 0.001, connection: Any = None) ->
     contrary = f"outcome_a <> outcome_b and outcome_a not in {OPEN} and outcome_b not in {OPEN}"
     contrary += " and not (outcome_a in ('unique', 'multiple') and outcome_b = 'solved')"
     contrary += " and not (outcome_b in ('unique', 'multiple') and outcome_a = 'solved')"
-    if not ask("select 1 from pairs where timed and greatest(solve_s_a, solve_s_b) >= ? limit 1", least_s):
-        least_s = 0.0
+    if not ask("select 1 from pairs where timed and greatest(solve_s_a, solve_s_b) >= ? limit 1", min_s):
+        min_s = 0.0
     extremes = """select name, source, index, height, width, n_colours, outcome_b as outcome, stage_b as stage,
                        solve_s_a, solve_s_b, n_lines_a, n_lines_b, ratio
                    from pairs where timed and greatest(solve_s_a, solve_s_b) >= ?"""
@@ -129,9 +129,9 @@ def compare(a: Path, b: Path, least_s: float = 0.001, connection: Any = None) ->
         ask("""select count(*) as n, median(ratio) as median, exp(avg(ln(ratio))) as geometric_mean,
                    count(*) filter (ratio < 1) as n_faster, coalesce(sum(solve_s_a), 0.0) as sum_a,
                    coalesce(sum(solve_s_b), 0.0) as sum_b from pairs where timed""")[0],
-        least_s,
-        ask(f"{extremes} order by ratio desc, source, index limit {SHOWN}", least_s),
-        ask(f"{extremes} order by ratio, source, index limit {SHOWN}", least_s),
+        min_s,
+        ask(f"{extremes} order by ratio desc, source, index limit {SHOWN}", min_s),
+        ask(f"{extremes} order by ratio, source, index limit {SHOWN}", min_s),
     )
 
 
@@ -141,7 +141,7 @@ def tables(found: Comparison, noun: str = "puzzle") -> list[Table]:
     times = found.times
     ratios = {"faster": times["n_faster"] / times["n"], "sums": times["sum_b"] / times["sum_a"]} if times["n"] else {}
     counts = [{**row, "ratio": row["sum_b"] / row["sum_a"] if row["sum_a"] else None} for row in found.counts]
-    note = f"of those that took {found.least_s:g} s or more" if found.least_s else ""
+    note = f"of those that took {found.min_s:g} s or more" if found.min_s else ""
     shown = [
         Table(
             "changes",
@@ -200,7 +200,7 @@ class Published:
         return asdict(self)
 
 
-LEAST_COMMON = 5
+MIN_COMMON = 5
 """A rank correlation of fewer puzzles says nothing."""
 
 
@@ -245,14 +245,14 @@ def published(run: Path, connection: Any = None) -> Published:
             select solver, {_rank("if(relation = '>', 1e12, seconds)")} as r_theirs, {_rank("rating")} as r_rating
             from beside where rating is not null
         ), by_rating as (
-            select solver, if(count(*) >= {LEAST_COMMON}, corr(r_theirs, r_rating), null) as with_rating
+            select solver, if(count(*) >= {MIN_COMMON}, corr(r_theirs, r_rating), null) as with_rating
             from rated group by solver
         )
         select solver, count(*) as n,
             exp(avg(ln(seconds / greatest(ours_s, 1e-9))) filter (where relation = '=' and decided)) as ratio,
             count(*) filter (seconds > ours_s and relation <> '<' and decided) as n_quicker,
             count(*) filter (seconds < ours_s and relation <> '>') as n_slower,
-            if(n >= {LEAST_COMMON}, corr(r_theirs, r_ours), null) as with_time, any_value(with_rating) as with_rating
+            if(n >= {MIN_COMMON}, corr(r_theirs, r_ours), null) as with_time, any_value(with_rating) as with_rating
         from ranked left join by_rating using (solver) group by solver order by n desc, solver""",
     )
     for row in solvers:

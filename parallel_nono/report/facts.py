@@ -65,8 +65,11 @@ OPTIONS: dict[str, tuple[Check, str]] = {
     "kind": TEXT,
     "inputs": TEXTS,
     "seconds": NUMBER,
-    **dict.fromkeys(("answers", "count", "memory_mib"), COUNT),
+    **dict.fromkeys(("solutions", "count", "memory_mib"), COUNT),
 }
+FORMERLY = {"answers": "solutions", "store_answers": "store_solutions"}
+"""Options that runs of version 1 of the schema had under another name."""
+
 PLAN: dict[str, tuple[Check, str]] = {"stages": TEXTS}
 SESSION: dict[str, tuple[Check, str]] = {
     **dict.fromkeys(("started", "engine", "why"), TEXT),
@@ -86,6 +89,7 @@ def facts_of(text: bytes, where: str) -> dict[str, Any]:
     _check(facts, FACTS, where)
     if "options" not in facts:
         raise OutputError(f'{where}: expected the facts of a run, found none of its "options"')
+    facts["options"] = {FORMERLY.get(name, name): value for name, value in facts["options"].items()}
     _check(facts["options"], OPTIONS, f"{where}: options")
     if isinstance(plan := facts["options"].get("plan"), dict):
         _check(plan, PLAN, f"{where}: options: plan")

@@ -5,7 +5,7 @@
     OUT/.tmp/                          parts while they are written; swept when a run starts or ends
     OUT/.lock                          who holds a lock on it may write; there only while somebody does
     OUT/aside/                         what was found among the parts and is none, or is damaged
-    OUT/rejected-N.parquet             a puzzle whose answer the checker rejected (a packed set of one)
+    OUT/rejected-N.parquet             a puzzle whose solution the checker rejected (a packed set of one)
 
 A part is closed every `PART_ROWS` rows, `PART_BYTES` bytes or `PART_S` seconds, so that is the most a crash can cost.
 `compact` makes few files of many parts. What the columns mean is written in docs/schema.md.
@@ -53,7 +53,7 @@ PART_ROWS, PART_BYTES, PART_S = 50_000, 1 << 26, 10.0
 RISING = ("index", "started", "clock_us")
 OF_CHUNKS = ("chunk_s", "chunk_cpu_s", "chunk_mib", "load", "peak_mib", "calibration_s")
 REPEATED = [field.name for field in schema() if not pa.types.is_floating(field.type) or field.name in OF_CHUNKS]
-REPEATED = [name for name in REPEATED if name not in ("name", "digest", "answer", "second_answer", *RISING)]
+REPEATED = [name for name in REPEATED if name not in ("name", "digest", "solution", "second_solution", *RISING)]
 """Columns with few different values in a part; to look for such values in the others is wasted."""
 
 ROW_GROUP = 100_000
@@ -63,8 +63,8 @@ WRITING = {
     "compression_level": 1,
     "use_dictionary": REPEATED,
     "column_encoding": dict.fromkeys(RISING, "DELTA_BINARY_PACKED"),
-    # Least and greatest answers help nobody, and finding them takes six times the memory of a huge one.
-    "write_statistics": [name for name in COLUMNS if name not in ("answer", "second_answer")],
+    # Least and greatest solutions help nobody, and finding them takes six times the memory of a huge one.
+    "write_statistics": [name for name in COLUMNS if name not in ("solution", "second_solution")],
 }
 
 
@@ -248,7 +248,7 @@ class Writer:
         self._since = monotonic()
 
     def reject(self, puzzle: pa.RecordBatch) -> Path:
-        """Keep a puzzle whose answer was rejected, as a packed set that can be run again."""
+        """Keep a puzzle whose solution was rejected, as a packed set that can be run again."""
         taken = self._folder.names()
         name = next(name for n in range(1, len(taken) + 2) if (name := f"rejected-{n}.parquet") not in taken)
         try:

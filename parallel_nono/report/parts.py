@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ..attempt import COLUMNS, SCHEMA_VERSION, schema
+from ..attempt import COLUMNS, FORMERLY, SCHEMA_VERSION, schema
 from ..engine.folder import Folder, OutputError
 from ..engine.parts import new_hash
 from .facts import facts_of, hosts_of, session_of, sessions_of
@@ -35,9 +35,9 @@ READABLE = tuple(map(str, range(1, SCHEMA_VERSION + 1)))
 
 FIRST = (
     *("run", "kind", "name", "source", "index", "digest", "height", "width", "n_colours", "outcome", "stage"),
-    *("witness", "n_answers", "exhausted", "n_open_lines", "n_open", "n_rounds", "n_lines", "n_probes", "n_branches"),
+    *("witness", "n_solutions", "exhausted", "n_open_lines", "n_open", "n_rounds", "n_lines", "n_probes", "n_branches"),
     *("n_depth", "n_conflicts", "read_s", "pack_s", "line_s", "probe_s", "search_s", "sat_s", "check_s", "solve_s"),
-    *("queue_s", "cpu_s", "peak_mib", "engine", "host", "worker", "version", "started", "answer", "second_answer"),
+    *("queue_s", "cpu_s", "peak_mib", "engine", "host", "worker", "version", "started", "solution", "second_solution"),
     *("metadata", "warnings", "error"),
 )
 """Columns of the first release: all parts have them. Others may be missing where an older version wrote."""
@@ -185,11 +185,12 @@ def _look_through(part: Path, file: IO[bytes]) -> None:
     with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
         found = parquet.schema_arrow
         for field in schema():
-            if field.name not in found.names:
+            place = written_as(field.name, found.names)
+            if place not in found.names:
                 if field.name in FIRST:
                     raise OutputError(f"{part}: expected a part of a run, found one without the column `{field.name}`")
                 continue
-            kind = found.field(field.name).type
+            kind = found.field(place).type
             if kind != field.type:
                 raise OutputError(f"{part}: expected `{field.name}` as {_short(field.type)}, found {_short(kind)}")
         told(part, found.metadata or {})
@@ -310,15 +311,22 @@ def read_part(out: Path, part: Path, columns: list[str] | None = None) -> Iterat
     """The rows of one part with the columns of today, a row group at a time."""
     wanted = columns or list(COLUMNS)
     with opened(out, part) as file:
-        there = set(file.schema_arrow.names)
-        missing = [schema().field(name) for name in wanted if name not in there]
+        there = file.schema_arrow.names
+        places = {name: written_as(name, there) for name in wanted}
+        missing = [schema().field(name) for name in wanted if places[name] not in there]
+        found = {place: name for name, place in places.items() if place in there}
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group, [name for name in wanted if name in there])
+            table = file.read_row_group(group, list(found)).select(list(found)).rename_columns(list(found.values()))
             for field in missing:
                 table = table.append_column(field, _default(field.type, table.num_rows))
             _check_values(part, table)
             columns_of_today = pa.schema([schema().field(name) for name in wanted])
             yield from pa.Table.from_arrays(table.select(wanted).columns, schema=columns_of_today).to_batches()
+
+
+def written_as(name: str, there: list[str]) -> str:
+    """What a part with the columns `there` calls a column of today."""
+    return name if name in there else FORMERLY.get(name, name)
 
 
 def _check_values(part: Path, table: pa.Table) -> None:
@@ -346,23 +354,34 @@ def is_current(out: Path, part: Path) -> bool:
 
 
 def dataset(out: Path) -> Any:
-    """All rows as an Arrow dataset; a column that an older version did not write is null. Errors: OutputError."""
+    """All rows as an Arrow dataset; a column that an older version did not write is null. Errors: OutputError.
+
+    Parts of an older version, whose columns have other names, are held in memory; `compact` writes them anew.
+    """
     from pyarrow import dataset as arrow
     from pyarrow.fs import PyFileSystem
 
     files = list(parts(out))
     if not files:
         return schema().empty_table()
+    old = []
     for part in files:
-        with opened(out, part):
-            pass
+        with opened(out, part) as file:
+            if not set(FORMERLY) <= set(file.schema_arrow.names):
+                old.append(part)
     form = arrow.ParquetFileFormat(
         default_fragment_scan_options=arrow.ParquetFragmentScanOptions(page_checksum_verification=True)
     )
     system = PyFileSystem(_reading(out))
     # Below the folder, as its own path may be no UTF-8, which Arrow takes for granted.
-    fragments = [form.make_fragment(part.relative_to(out).as_posix(), filesystem=system) for part in files]
-    return arrow.FileSystemDataset(fragments, schema(), form, system)
+    fragments = [
+        form.make_fragment(part.relative_to(out).as_posix(), filesystem=system) for part in files if part not in old
+    ]
+    current = arrow.FileSystemDataset(fragments, schema(), form, system)
+    if not old:
+        return current
+    rows = pa.Table.from_batches([batch for part in old for batch in read_part(out, part)], schema())
+    return arrow.UnionDataset(schema(), [arrow.InMemoryDataset(rows.unify_dictionaries()), current])
 
 
 def _reading(out: Path) -> Any:

@@ -42,7 +42,7 @@ FILE_S = 1.0
 LIVE_FILE = "live.json"
 """In the folder of results while a run with `--live` is under way."""
 
-MOST_LINES = 16
+MAX_LINES = 16
 """Workers told of in plain lines at a time."""
 
 AROUND = 6
@@ -187,7 +187,7 @@ class Progress:
         """What the workers are at, those first that have been at it longest."""
         lines = [
             f"  {post.worker}: {_at(post)}; {post.done:,} done, {rate:,.0f}/s"
-            for post, rate in self._longest(MOST_LINES)
+            for post, rate in self._longest(MAX_LINES)
         ]
         rest = len(self._seen) - len(lines)
         return lines + ([f"  and {rest:,} more workers"] if rest else [])

@@ -79,7 +79,7 @@ class Report:
 
 
 def open_rows(out: Path, name: str = "attempts", to: duckdb.DuckDBPyConnection | None = None) -> Any:
-    """A DuckDB connection in which the table `name` holds the rows of a folder of results, without the answers.
+    """A DuckDB connection in which the table `name` holds the rows of a folder of results, without the solutions.
 
     The parts are read through Arrow: a name with a star is a name there, not a pattern. Nothing else can be reached
     from the connection, neither files nor extensions. Errors: OutputError if `out` holds no results.
@@ -115,10 +115,10 @@ def _connect() -> Any:
 
 
 def dicts(connection: Any, question: str, *values: Any) -> list[dict[str, Any]]:
-    """The answer to a question in SQL as a list of dictionaries."""
-    answer = connection.execute(question, values)
-    names = [column[0] for column in answer.description]
-    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+    """The result of a question in SQL as a list of dictionaries."""
+    result = connection.execute(question, values)
+    names = [column[0] for column in result.description]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def run_report(out: Path, top: int = 10, rows: Any = None) -> Report:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import log10
 
 RATED = ("unique", "solved", "multiple")
-"""Outcomes that have an answer; what is contradictory or undecided has no rating. What has several answers has one, so
-that such puzzles can be put in order, though nobody should print them."""
+"""Outcomes that have a solution; what is contradictory or undecided has no rating. What has several solutions has one,
+so that such puzzles can be put in order, though nobody should print them."""
 
 
 @dataclass(frozen=True, slots=True)

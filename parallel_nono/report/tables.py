@@ -189,7 +189,7 @@ def _facts(report: Report) -> Table:
         "inputs": " ".join(map(str, options.get("inputs", ()))),
         "stages": ", ".join(plan["stages"]) if isinstance(plan, dict) and "stages" in plan else None,
         "time for one": duration(options["seconds"]) if "seconds" in options else None,
-        "answers asked": options.get("answers"),
+        "solutions asked": options.get("solutions"),
         "skipped files": sum(start.get("n_skipped", 0) for start in report.sessions) or None,
         "warnings": report.n_warnings or None,
         "host": facts.get("host"),
@@ -221,10 +221,10 @@ def print_tables(console: Console, found: Iterable[Table]) -> None:
         heads, rows = _fitted(table, console.width - 2)
         for column, head in zip(table.columns, heads, strict=True):
             drawn.add_column(head, justify="right" if column.right else "left", no_wrap=True)
-        for row in rows[:MOST_LINES]:
+        for row in rows[:MAX_LINES]:
             drawn.add_row(*map(Text, row))
         console.print(Padding(drawn, (0, 0, 0, 2)))
-        if more := table.more(min(len(rows), MOST_LINES)):
+        if more := table.more(min(len(rows), MAX_LINES)):
             console.print(Text(f"  {more}", "dim"))
 
 
@@ -233,11 +233,11 @@ def _fitted(table: Table, width: int) -> tuple[list[str], list[list[str]]]:
     heads = [SHORT.get(column.name, column.name) for column in table.columns]
     rows = [[printable(c.show(value)) for c, value in zip(table.columns, row, strict=True)] for row in table.rows]
     widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows, strict=True)]
-    texts = [place for place, column in enumerate(table.columns) if not column.right and widths[place] > LEAST_TEXT + 2]
+    texts = [place for place, column in enumerate(table.columns) if not column.right and widths[place] > MIN_TEXT + 2]
     while texts and sum(widths) > width:
         widest = max(texts, key=lambda place: widths[place])
         widths[widest] -= 1
-        texts = [place for place in texts if widths[place] > LEAST_TEXT + 2]
+        texts = [place for place in texts if widths[place] > MIN_TEXT + 2]
     for row in rows:
         for place, column in enumerate(table.columns):
             room = widths[place] - 2
@@ -246,10 +246,10 @@ def _fitted(table: Table, width: int) -> tuple[list[str], list[list[str]]]:
     return heads, rows
 
 
-MOST_LINES = 60
+MAX_LINES = 60
 """Rows of a table in a terminal."""
 
-LEAST_TEXT = 12
+MIN_TEXT = 12
 """Characters of a text that are never cropped."""
 
 SHORT = {"90th percentile": "90 %", "99th percentile": "99 %", "maximum": "max", "reading and checking": "reading"}

@@ -13,9 +13,9 @@ __all__ = ["solve", "solve_set"]
 
 
 def solve(puzzle: Puzzle, limits: Limits | None = None) -> Result:
-    """Decide one puzzle: a set of one through the same path as a million. Every answer is checked.
+    """Decide one puzzle: a set of one through the same path as a million. Every solution is checked.
 
-    Errors  AssertionError if the checker rejects an answer: that is our bug, and no verdict counts then.
+    Errors  AssertionError if the checker rejects a solution: that is our bug, and no verdict counts then.
     """
     from .single import solve_one
 

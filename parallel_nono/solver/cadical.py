@@ -7,7 +7,7 @@ question  a line of JSON {"solver", "variables", "cells", "wanted", "until", "te
           `variables` bytes of phases (int8, 1 or -1; all 0: none are given), the variables of `cells` cells (int32),
           and as many bytes of roles.
 answer    frames that begin with a letter: R, once, ready for questions; A, the values of those variables as packed
-          bits, for each answer found; E, how it ended (a byte: E exhausted, W as many as wanted, L late) and the
+          bits, for each solution found; E, how it ended (a byte: E exhausted, W as many as wanted, L late) and the
           conflicts so far (int64).
 """
 
@@ -27,7 +27,7 @@ import numpy as np
 import pysolvers
 from pysat.solvers import Solver
 
-SLICE, SLICE_S, LEAST_SLICE = 20_000, 1.0, 100
+SLICE, SLICE_S, MIN_SLICE = 20_000, 1.0, 100
 """Conflicts between two looks at the clock; fewer once less than SLICE_S seconds are left. Every look costs the solver
 some of its rhythm."""
 
@@ -90,7 +90,7 @@ def decide(solver: Any, until: float) -> bool | None:
     """True, False, or None when it is late."""
     parent = os.getppid()
     while (left := until - monotonic()) > 0 and os.getppid() == parent:
-        solver.conf_budget(max(LEAST_SLICE, int(SLICE * min(1.0, left / SLICE_S))))
+        solver.conf_budget(max(MIN_SLICE, int(SLICE * min(1.0, left / SLICE_S))))
         verdict = solver.solve_limited()
         if verdict is not None:
             return bool(verdict)

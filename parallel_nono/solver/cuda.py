@@ -20,7 +20,7 @@ from ..puzzleset import Clues
 LINE_THREADS, MERGE_THREADS = 32, 128
 """Threads of a block. A line is a long piece of work and there are few of them: small blocks fill all processors."""
 
-MOST_THREADS = 1 << 16
+MAX_THREADS = 1 << 16
 MERGE_BLOCKS = 1 << 14
 
 SHARE = 0.9
@@ -97,8 +97,8 @@ class _Propagation:
         self.desks = len(planes)
         self.desk_words = int(need.max())
         self.tables = 2 * int(blocks[-1])
-        self.most_blocks = int(counts.max())
-        self.desk_numbers = sizes.BLOCK_TABLES * (self.most_blocks + 1) + self.n_colours
+        self.max_blocks = int(counts.max())
+        self.desk_numbers = sizes.BLOCK_TABLES * (self.max_blocks + 1) + self.n_colours
         self.threads = self.room(len(n))
         self.words = cuda.device_array(self.desks + self.threads * self.desk_words, np.uint64)
         self.words[: self.desks].copy_to_device(planes)
@@ -116,7 +116,7 @@ class _Propagation:
         each = 8 * (self.desk_words + self.desk_numbers)
         fixed = 8 * self.desks + 12 * self.tables  # planes; bounds, lengths and colours of the blocks
         free = cuda.current_context().get_memory_info()[0]
-        threads = min(-(-n_lines // LINE_THREADS) * LINE_THREADS, MOST_THREADS)
+        threads = min(-(-n_lines // LINE_THREADS) * LINE_THREADS, MAX_THREADS)
         if fixed + threads * each > SHARE * free:
             threads = int((SHARE * free - fixed) / each) // LINE_THREADS * LINE_THREADS
         if threads <= 0:
@@ -149,7 +149,7 @@ class _Propagation:
             began = time.perf_counter()
             states, lost = self.settle(jobs)
             settle_s += time.perf_counter() - began
-            none = jobs[states[jobs] == kernels.NO_LAYOUT]
+            none = jobs[states[jobs] == kernels.NO_ARRANGEMENT]
             if len(none):
                 n_lines += int(np.searchsorted(jobs, none[0])) + 1
                 verdict, witness = CONTRADICTION, int(none[0])
@@ -174,7 +174,7 @@ class _Propagation:
         kernels.settle_lines[threads // LINE_THREADS, LINE_THREADS](
             cuda.to_device(jobs), self.hidden, self.height, self.width, self.n_colours, self.words, self.numbers,
             self.blocks, self.lengths, self.colours, self.desks, self.desk_words, self.tables, self.desk_numbers,
-            self.most_blocks, self.states, lost,
+            self.max_blocks, self.states, lost,
         )  # fmt: skip
         return self.states.copy_to_host(), bool(lost.copy_to_host()[0])
 

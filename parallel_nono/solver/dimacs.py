@@ -19,7 +19,7 @@ from ..kernels.plain_cnf import N_KINDS
 from ..puzzle import Block, Clue, Grid, Puzzle, letter
 from ..puzzleset import clues_of, set_of
 from . import plain_cnf
-from .plain_cnf import MOST_LITERALS, TooLarge, dimacs_parts
+from .plain_cnf import MAX_LITERALS, TooLarge, dimacs_parts
 from .sat import encoded
 
 KINDS = (
@@ -32,7 +32,7 @@ KINDS = (
 )
 """What the clauses of the plain encoding say, in the order of its counts."""
 
-EXCLUDED = "answers excluded"
+EXCLUDED = "solutions excluded"
 
 SATISFIABLE, UNSATISFIABLE, UNKNOWN = "satisfiable", "unsatisfiable", "unknown"
 
@@ -91,9 +91,9 @@ class Formula:
         return len(self.clauses) - self.n_clauses
 
     def excluding(self, grid: Grid) -> Formula:
-        """With one more clause: not this answer.
+        """With one more clause: not this solution.
 
-        Its inked cells suffice where all answers have equally many of each ink, as they do if all lengths are known.
+        Its inked cells suffice where all solutions have equally many of each ink, as they do if all lengths are known.
         """
         colours = np.array(grid)
         rows, columns = np.nonzero((colours > 0) | (not self.sized))
@@ -173,9 +173,9 @@ def order_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Formula:
     words = np.zeros(known_planes(0, *clues, said, np.zeros(0, np.uint64)), np.uint64)
     known_planes(0, *clues, said, words)
     shape = (puzzle.height, puzzle.width, max(puzzle.n_colours, 2))
-    made = encoded(clues, 0, 0, words, MOST_LITERALS)
+    made = encoded(clues, 0, 0, words, MAX_LITERALS)
     if isinstance(made, int):
-        raise TooLarge(f"expected an order encoding of at most {MOST_LITERALS:,} literals, found more than that")
+        raise TooLarge(f"expected an order encoding of at most {MAX_LITERALS:,} literals, found more than that")
     formula, possible = made
     if not possible:
         never = np.full(shape, -TRUE, np.int32)
@@ -291,7 +291,7 @@ def grid_of(formula: Formula, values: np.ndarray, source: str) -> Grid:
         others = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise InvalidOutput(
             f"{source}: expected a value for every cell, found none for row {row + 1}, column {column + 1} "
-            f"(variable {variable}){others}: an assignment in part is no answer"
+            f"(variable {variable}){others}: an assignment in part is no solution"
         )
     double = np.argwhere(inked.sum(axis=2) > 1)
     if len(double):

@@ -32,7 +32,7 @@ CLAIMS = ("unique", "multiple", "contradiction", "solved", "stalled", "timeout")
 
 INPUTS = ("stdin", "file")
 
-MOST_OUTPUT = 64 << 20
+MAX_OUTPUT = 64 << 20
 """Bytes that a program may write in all; one that writes more is killed."""
 
 TICK_S = 0.02
@@ -66,7 +66,7 @@ class Program:
     format    the puzzle format that it reads;  input  `stdin` or `file`.
     colours, blots  whether it can do such puzzles; others are never given to it.
     environment     variables that it gets beside ours.
-    row       regular expression; the lines of its output that match are rows of answers, cells in group 1 if any.
+    row       regular expression; the lines of its output that match are rows of solutions, cells in group 1 if any.
     drop      characters between cells;  step  characters to a cell.
     cells     its way to write a cell -> `.` background, `#` or a letter the ink, `?` open; ours need not be listed.
     says      claim -> regular expression that is looked for in all its output;  exits  claim -> exit codes.
@@ -248,7 +248,7 @@ def call(
     stopped: Callable[[], bool],
 ) -> Ended:
     """Run a command until it ends, `seconds` are over, all its processes together hold more than `memory_mib`, it has
-    written more than MOST_OUTPUT bytes, or `stopped()` is True. Nothing of it is left behind.
+    written more than MAX_OUTPUT bytes, or `stopped()` is True. Nothing of it is left behind.
 
     given   its standard input.
     Errors  ProgramFailed if it can't be started.
@@ -279,7 +279,7 @@ def call(
 
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
-    return ESCAPES.sub("", file.read(MOST_OUTPUT).decode(errors="replace"))
+    return ESCAPES.sub("", file.read(MAX_OUTPUT).decode(errors="replace"))
 
 
 def _watched(
@@ -309,7 +309,7 @@ def _watched(
             ending = "late"
         elif weight > memory_mib:
             ending = "memory"
-        elif sum(os.fstat(file).st_size for file in files) > MOST_OUTPUT:
+        elif sum(os.fstat(file).st_size for file in files) > MAX_OUTPUT:
             ending = "output"
         if ending != "exited":
             _kill(process.pid)
@@ -328,7 +328,7 @@ def _bound(pid: int, seconds: float) -> None:
     import resource
 
     cpu = int(seconds * (os.cpu_count() or 1)) + 10
-    bounds = ((resource.RLIMIT_CPU, cpu), (resource.RLIMIT_FSIZE, 2 * MOST_OUTPUT), (resource.RLIMIT_CORE, 0))
+    bounds = ((resource.RLIMIT_CPU, cpu), (resource.RLIMIT_FSIZE, 2 * MAX_OUTPUT), (resource.RLIMIT_CORE, 0))
     for what, most in bounds:
         with contextlib.suppress(OSError, ValueError):  # it has ended already, or is bounded more tightly
             resource.prlimit(pid, what, (most, most))
@@ -377,7 +377,7 @@ def understood(program: Program, ended: Ended, puzzle: Puzzle) -> Said:
     claim = claim or next((claim for claim, pattern in program.says if re.search(pattern, everything, re.M)), "")
     grids = _grids(program, ended.output, puzzle)
     if not claim and not grids:
-        raise ProgramFailed(f"{program.name} showed neither an answer nor a verdict{_last_words(ended)}")
+        raise ProgramFailed(f"{program.name} showed neither a solution nor a verdict{_last_words(ended)}")
     return Said(claim, grids)
 
 
@@ -387,7 +387,7 @@ def _last_words(ended: Ended) -> str:
 
 
 def _grids(program: Program, output: str, puzzle: Puzzle) -> list[Grid]:
-    """The answers in an output. A line of more or fewer cells than the puzzle has becomes such a row.
+    """The solutions in an output. A line of more or fewer cells than the puzzle has becomes such a row.
 
     Errors: ProgramFailed if a cell is none, or rows are missing.
     """
@@ -406,7 +406,9 @@ def _grids(program: Program, output: str, puzzle: Puzzle) -> list[Grid]:
             raise ProgramFailed(f"{program.name}: expected cells in `{line[:80]}`, found {strange!r}")
         rows.append(tuple(codes[theirs.get(cell, cell)] for cell in cells))
     if len(rows) % puzzle.height:
-        raise ProgramFailed(f"{program.name}: expected {puzzle.height} rows for each answer, found {len(rows)} in all")
+        raise ProgramFailed(
+            f"{program.name}: expected {puzzle.height} rows for each solution, found {len(rows)} in all"
+        )
     return [tuple(rows[at : at + puzzle.height]) for at in range(0, len(rows), puzzle.height)]
 
 
@@ -428,7 +430,7 @@ def trial(program: Program, memory_mib: int) -> dict[str, Any]:
         if ended.ending != "exited":
             raise ProgramFailed(f"{program.name} did not end within the limits on a puzzle of 3 x 3 ({ended.ending})")
         grids = understood(program, ended, TRIAL).grids
-        wrong = check(TRIAL, grids[0]) if grids else "no answer"
+        wrong = check(TRIAL, grids[0]) if grids else "no solution"
         if wrong:
             raise ProgramFailed(f"{program.name} fails on a puzzle of 3 x 3: {wrong}{_last_words(ended)}")
     except ProgramFailed as error:

@@ -10,11 +10,11 @@ from ..puzzle import BLOT, Clue
 
 
 def settle(clue: Clue, cells: Sequence[int], n_colours: int) -> list[int] | None:
-    """Keep of one line exactly what some layout of its blocks uses.
+    """Keep of one line exactly what some arrangement of its blocks uses.
 
     cells      for each cell the colours it may take, as bits: bit 0 the background, bit c colour c; any palette.
     n_colours  of the palette, the background included.
-    Returns    cells like those given, or None when no layout agrees with them.
+    Returns    cells like those given, or None when no arrangement agrees with them.
     Errors     ValueError if there is no cell, or a block has a negative length or a colour outside the palette.
     """
     from ..kernels.line import settle_planes

@@ -26,7 +26,7 @@ from ..kernels.board import (
     LATE,
     LEVELS,
     LINES,
-    MOST_REACH_WORDS,
+    MAX_REACH_WORDS,
     N_BRANCHES,
     N_CONFLICTS,
     N_COUNTS,
@@ -69,14 +69,15 @@ LINES_ONLY = 1 << LINE
 FIRST_LEVELS = 64
 """Levels of search that there is room for at first; what goes deeper starts again with eight times as many."""
 
-MOST_STACK_WORDS = 1 << 27
+MAX_STACK_WORDS = 1 << 27
 """Words (1 GiB) of the first levels together; huge puzzles begin with fewer of them."""
 
 TWICE = 2
-"""Times the limit that finding answers again may take: it takes as long as it took, on a machine that may be busier."""
+"""Times the limit that finding solutions again may take: it takes as long as it took, on a machine that may be
+busier."""
 
-MOST_KEPT = 10_000
-"""Answers kept of one puzzle, whatever Limits.answers says."""
+MAX_KEPT = 10_000
+"""Solutions kept of one puzzle, whatever Limits.solutions says."""
 
 OPEN_CELL = 65535
 CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
@@ -110,20 +111,20 @@ class Results:
     """What became of each puzzle of a set, as columns of length n.
 
     outcome, stage  int8, places in attempt.OUTCOMES and attempt.STAGES.
-    n_answers       int64, exact where `exhausted`.
+    n_solutions       int64, exact where `exhausted`.
     n_open_lines    int64, cells that lines alone left open;  n_open  int64, cells that lines and probes left open.
-    witness         why there is no answer, where lines alone show it; else "".
+    witness         why there is no solution, where lines alone show it; else "".
     *_s             float64, wall seconds.
-    cell_starts     int64[n + 1];  cells  uint16[2, cell_starts[-1]]: first and second answer of each puzzle as colour
-                    indices row by row; without an answer cells[0] is what is known, 65535 an open cell.
-    answers         all kept answers, uint16[k, cells], of the puzzles that have more than two.
+    cell_starts     int64[n + 1];  cells  uint16[2, cell_starts[-1]]: first and second solution of each puzzle as colour
+                    indices row by row; without a solution cells[0] is what is known, 65535 an open cell.
+    solutions         all kept solutions, uint16[k, cells], of the puzzles that have more than two.
     shared          of the puzzles whose lines somebody else propagated (`Lines`), what they said; without the planes.
     aborted         another thread asked for an end: puzzles with outcome INVALID and no lines may be untouched.
     """
 
     outcome: np.ndarray
     stage: np.ndarray
-    n_answers: np.ndarray
+    n_solutions: np.ndarray
     exhausted: np.ndarray
     n_open_lines: np.ndarray
     n_open: np.ndarray
@@ -142,7 +143,7 @@ class Results:
     witness: list[str]
     cell_starts: np.ndarray
     cells: np.ndarray
-    answers: dict[int, np.ndarray] = field(default_factory=dict)
+    solutions: dict[int, np.ndarray] = field(default_factory=dict)
     shared: dict[int, Settled] = field(default_factory=dict)
     aborted: bool = False
 
@@ -173,7 +174,7 @@ class _Rooms(threading.local):
 
     def trim(self) -> None:
         """Give back what only a puzzle of rare depth or size needed."""
-        if len(self.words) > 2 * MOST_STACK_WORDS:
+        if len(self.words) > 2 * MAX_STACK_WORDS:
             self.words = np.zeros(0, np.uint64)
 
 
@@ -277,19 +278,19 @@ def solve_set(
                 run.family(order, is_colour, is_wide)
     dead = out.counts[:, WITNESS - COUNTS]
     for p in np.flatnonzero(ready & (out.status == CONTRADICTION) & (out.stage == LINE) & (out.found == 0)):
-        witness[p] = no_layout(int(dead[p]), int(heights[p]))
+        witness[p] = no_arrangement(int(dead[p]), int(heights[p]))
     return run.results(valid)
 
 
-def no_layout(line: int, height: int) -> str:
+def no_arrangement(line: int, height: int) -> str:
     """The witness of a contradiction: this line, counted from 0, rows first."""
-    return f"{_line_name(line, height)}: no layout agrees with the crossing lines"
+    return f"{_line_name(line, height)}: no arrangement agrees with the crossing lines"
 
 
 def first_level(height: Any, width: Any, state: Any, scratch: int) -> Any:
     """Where the state begins that puzzles are propagated in (see kernels.board); numbers or arrays of them."""
     line_words, cells = ((width + 63) >> 6) + ((height + 63) >> 6), height * width
-    reach = np.where(cells * line_words <= MOST_REACH_WORDS, cells * line_words, 0)
+    reach = np.where(cells * line_words <= MAX_REACH_WORDS, cells * line_words, 0)
     return DIRTY + 2 * line_words + reach + scratch + LEVELS * state
 
 
@@ -314,7 +315,7 @@ class _Run:
         self.witness = witness
         self.aborted = False
         self.blotted = np.zeros(len(clues.heights), bool)
-        self.answers: dict[int, np.ndarray] = {}
+        self.solutions: dict[int, np.ndarray] = {}
         self.settled: dict[int, Settled] = {}
         self.shared: dict[int, Settled] = {}
         for array in (clues.blocks, clues.lengths, clues.colours):
@@ -348,7 +349,7 @@ class _Run:
             self.aborted = True
             return
         if settled.status == OPEN and n_open == 0:
-            out.status[p], out.found[p] = CONTRADICTION, 1  # lines only drop what no answer has
+            out.status[p], out.found[p] = CONTRADICTION, 1  # lines only drop what no solution has
         elif settled.status == OPEN and self.bits != LINES_ONLY:
             self.settled[p] = settled
             spent = settled.seconds[0] + settled.seconds[1]
@@ -383,17 +384,17 @@ class _Run:
         self.call(order, FIRST_LEVELS, wanted)
         for p in order[self.out.status[order] == FULL_STACK]:
             self.alone(p, 8 * FIRST_LEVELS, wanted)
-        if self.limits.answers > 2:
+        if self.limits.solutions > 2:
             for p in order[(self.out.found[order] > 2) & (self.out.stage[order] != SAT)]:
                 self.keep(p)
 
     def keep(self, p: int) -> None:
-        """Find the answers of one puzzle once more, now with room for all that are to be kept.
+        """Find the solutions of one puzzle once more, now with room for all that are to be kept.
 
         The search is the same and ends with the last of them; what was found out about the puzzle stays as it is.
         """
         out, cells = self.out, slice(self.out.starts[p], self.out.starts[p + 1])
-        keep = min(int(out.found[p]), self.limits.answers, MOST_KEPT)
+        keep = min(int(out.found[p]), self.limits.solutions, MAX_KEPT)
         more = np.zeros((keep - 2, cells.stop - cells.start), np.uint16)
         known = [column[p].copy() for column in (out.status, out.stage, out.found, out.lined, out.left)]
         counts, times = out.counts[p].copy(), out.times[p].copy()
@@ -404,7 +405,7 @@ class _Run:
         out.status[p], out.stage[p], out.found[p], out.lined[p], out.left[p] = known
         out.counts[p], out.times[p] = counts, times
         if not self.aborted:
-            self.answers[int(p)] = np.concatenate([out.cells[:, cells], more])[:kept]
+            self.solutions[int(p)] = np.concatenate([out.cells[:, cells], more])[:kept]
 
     def alone(self, p: int, levels: int, wanted: int, more: np.ndarray | None = None) -> None:
         """Solve one puzzle by itself, with more and more levels of search until they are enough."""
@@ -472,7 +473,7 @@ class _Run:
         began, spent = perf_counter_ns(), int(out.times[p].sum())
         cells = slice(out.starts[p], out.starts[p + 1])
         known = out.cells[0, cells] if out.found[p] else None
-        keep = min(limits.answers, MOST_KEPT)
+        keep = min(limits.solutions, MAX_KEPT)
         out.stage[p] = SAT
         if limits.plan.encoding == "plain" and not self.blotted[p]:
             from .plain_cnf import plain_problem
@@ -489,11 +490,11 @@ class _Run:
             out.status[p], out.times[p, SAT_NS] = LATE, perf_counter_ns() - began
             return
         decision = sat.decide(problem, limits, wanted, max(keep, 2), left, lambda: bool(self.stop[0]))
-        if len(decision.answers) >= min(int(out.found[p]), 2):  # else those of the search are more
-            for place, answer in enumerate(decision.answers[:2]):
-                out.cells[place, cells] = answer
-        if keep > 2 and len(decision.answers) > 2:
-            self.answers[int(p)] = decision.answers[:keep]
+        if len(decision.solutions) >= min(int(out.found[p]), 2):  # else those of the search are more
+            for place, solution in enumerate(decision.solutions[:2]):
+                out.cells[place, cells] = solution
+        if keep > 2 and len(decision.solutions) > 2:
+            self.solutions[int(p)] = decision.solutions[:keep]
         out.found[p] = max(int(out.found[p]), decision.found)
         out.counts[p, N_CONFLICTS - COUNTS] += decision.conflicts
         out.status[p] = {"exhausted": CONTRADICTION, "enough": SOLVED, "memory": SPENT}.get(decision.ending, LATE)
@@ -520,7 +521,7 @@ class _Run:
             scratch = sizes.colour_scratch(int(planes.max()))
             numbers += sizes.table_numbers(0, heights + widths, 0)
         depth = np.clip(
-            np.minimum(cells + 2, levels), 1, np.maximum(MOST_STACK_WORDS // state, 1) * levels // FIRST_LEVELS + 1
+            np.minimum(cells + 2, levels), 1, np.maximum(MAX_STACK_WORDS // state, 1) * levels // FIRST_LEVELS + 1
         )
         words = first_level(heights, widths, state, scratch) + depth * state + 2
         return scratch, int(words.max()), int(numbers.max())
@@ -552,7 +553,7 @@ class _Run:
         outcome[exhausted & (found == 0)] = CODE[Outcome.CONTRADICTION]
         outcome[~valid] = CODE[Outcome.INVALID]
         for p in np.flatnonzero((status == LATE) & (found >= 2)):
-            self.witness[p] = "the time ran out while answers were counted"
+            self.witness[p] = "the time ran out while solutions were counted"
         seconds = out.times * 1e-9
 
         def count(place: int) -> np.ndarray:
@@ -561,7 +562,7 @@ class _Run:
         return Results(
             outcome=outcome,
             stage=out.stage,
-            n_answers=found,
+            n_solutions=found,
             exhausted=exhausted,
             n_open_lines=np.maximum(out.lined, 0),
             n_open=np.maximum(out.left, 0),
@@ -580,7 +581,7 @@ class _Run:
             witness=self.witness,
             cell_starts=out.starts,
             cells=out.cells,
-            answers=self.answers,
+            solutions=self.solutions,
             shared=self.shared,
             aborted=self.aborted,
         )

@@ -18,7 +18,7 @@ from ..puzzle import InvalidPuzzle
 from ..puzzleset import Clues
 from .sat import BYTES_A_NUMBER, Problem
 
-MOST_LITERALS = 1 << 28
+MAX_LITERALS = 1 << 28
 """A larger formula is refused before anything is allocated; an array of so many takes 1 GiB."""
 
 NUMBERS_AT_ONCE = 1 << 20
@@ -26,7 +26,7 @@ NUMBERS_AT_ONCE = 1 << 20
 
 
 class TooLarge(InvalidPuzzle):
-    """The formula would have more literals than MOST_LITERALS."""
+    """The formula would have more literals than MAX_LITERALS."""
 
 
 class PlainFormula(NamedTuple):
@@ -59,8 +59,8 @@ def plain_counts(clues: Clues, place: int) -> np.ndarray:
         name = f"row {line + 1}" if line < height else f"column {line - height + 1}"
         raise InvalidPuzzle(f"{name}: expected blocks of known length for the plain encoding, found `?`")
     counts = np.zeros(N_COUNTS, np.int64)
-    if not count_clauses(place, *_frozen(clues), MOST_LITERALS, counts):
-        raise TooLarge(f"expected a plain encoding of at most {MOST_LITERALS:,} literals, found more than that")
+    if not count_clauses(place, *_frozen(clues), MAX_LITERALS, counts):
+        raise TooLarge(f"expected a plain encoding of at most {MAX_LITERALS:,} literals, found more than that")
     return counts
 
 
@@ -110,11 +110,11 @@ def plain_problem(clues: Clues, place: int, limits: Limits, known: np.ndarray | 
     try:
         need = _numbers(plain_counts(clues, place)) * BYTES_A_NUMBER >> 20
     except TooLarge:
-        return MOST_LITERALS * BYTES_A_NUMBER >> 20
+        return MAX_LITERALS * BYTES_A_NUMBER >> 20
     if need > limits.memory_mib:
         return need
     formula = plain_formula(clues, place, known)
-    # An answer is excluded by its inked cells: all answers have equally many of each ink.
+    # A solution is excluded by its inked cells: all solutions have equally many of each ink.
     role = np.full(formula.literals[:, 1:].size, ONLY_TRUE, np.uint8)
     phases = np.zeros(formula.n_variables, np.int8)
     return Problem(formula.flat, formula.literals, role, formula.n_variables, phases)

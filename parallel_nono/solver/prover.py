@@ -36,7 +36,7 @@ TICK_S, WATCH_S = 0.02, 0.1
 """How often a question looks whether it should end: at first, and once it has taken long. As often as the latter its
 processes are weighed."""
 
-GRACE_S, LEAST_GRACE_S, GRACE_SHARE = 0.4, 0.05, 0.1
+GRACE_S, MIN_GRACE_S, GRACE_SHARE = 0.4, 0.05, 0.1
 """A solver that has not looked at the clock so long after its time was up, or after a share of a short time, is
 killed."""
 
@@ -55,7 +55,7 @@ class Question:
     solver   its name in python-sat.
     text     DIMACS.
     phases   int8 by variable - 1: 1 or -1, where to look first; zeros: no matter.
-    cells    int32, the variables that make an answer;  roles  uint8, theirs: see kernels.encode.
+    cells    int32, the variables that make a solution;  roles  uint8, theirs: see kernels.encode.
     """
 
     solver: str
@@ -69,8 +69,8 @@ class Question:
 class Proof:
     """What came of it.
 
-    models     bool[cells], values of `Question.cells`, of the first answers: as many as were to be kept.
-    n_found    answers.
+    models     bool[cells], values of `Question.cells`, of the first solutions: as many as were to be kept.
+    n_found    solutions.
     ending     `exhausted` (there are no others), `enough` (as many as wanted), `late`, `memory`, or `stopped`.
     conflicts  of the solver that decided; 0 where it was killed.
     """
@@ -220,7 +220,7 @@ def prove(
 ) -> Proof:
     """Put the same question in several ways at once; the first to be decided counts, the others are killed.
 
-    wanted   answers to stop at.
+    wanted   solutions to stop at.
     seconds  wall time for all of it; returns soon after, at most GRACE_S later.
     stopped  called now and then: True ends it.
     keep     so many models are kept; None: all.
@@ -229,7 +229,7 @@ def prove(
     frames: SimpleQueue[tuple[Wire, bytes, Any]] = SimpleQueue()
     began = looked = weighed = monotonic()
     tick, until = TICK_S, began + seconds
-    grace = min(GRACE_S, LEAST_GRACE_S + GRACE_SHARE * seconds)
+    grace = min(GRACE_S, MIN_GRACE_S + GRACE_SHARE * seconds)
     provers = [_prover() for _ in questions]
     proofs = {prover.wire: Proof() for prover in provers}
     done: set[Wire] = set()
@@ -239,7 +239,7 @@ def prove(
     try:
         while True:
             now = monotonic()
-            if now - looked >= tick:  # also while answers stream in
+            if now - looked >= tick:  # also while solutions stream in
                 looked = now
                 tick = min(max((now - began) / 10, TICK_S), WATCH_S, max(until + grace - now, TICK_S / 4))
                 ending = "stopped" if stopped() else "late" if now > until + grace else ""

@@ -1,7 +1,7 @@
 """The stage `sat`: what the stages before left open as a formula, to a solver that learns from its conflicts.
 
-UNSAT is the proof that there is no answer, or no other one than those found. Components of the formula that share no
-variable are counted apart when answers are counted, and their numbers multiplied.
+UNSAT is the proof that there is no solution, or no other one than those found. Components of the formula that share no
+variable are counted apart when solutions are counted, and their numbers multiplied.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROUNDS = 20
 FEW_CELLS = 50
 """With so few open cells the solver is faster than the hints."""
 
-MOST_BELIEFS = 1 << 24
+MAX_BELIEFS = 1 << 24
 """Messages that hints may take (128 MiB); larger puzzles go without."""
 
 BYTES_A_NUMBER = 24
@@ -53,14 +53,14 @@ def compile_first(clues: Clues, place: int, scratch: int, words: np.ndarray) -> 
 class Decision:
     """What the stage found out.
 
-    answers    uint16[n, cells], at most as many as asked to keep.
-    found      the number of answers; exact where `exhausted`.
+    solutions    uint16[n, cells], at most as many as asked to keep.
+    found      the number of solutions; exact where `exhausted`.
     ending     see prover.Proof.
     conflicts  of the solvers.
-    model      bool[variables of cells], the first answer as the first part has it.
+    model      bool[variables of cells], the first solution as the first part has it.
     """
 
-    answers: np.ndarray
+    solutions: np.ndarray
     found: int
     exhausted: bool
     ending: str
@@ -72,7 +72,7 @@ class Decision:
 class Problem:
     """A formula of one puzzle; see kernels.encode.Formula, whose arrays are cut to their sizes here.
 
-    impossible  some block has no place: there is no answer.
+    impossible  some block has no place: there is no solution.
     """
 
     flat: np.ndarray
@@ -94,7 +94,7 @@ def problem_of(
 ) -> Problem | int:
     """The formula of puzzle `place`, whose planes are the state ROOT in words (see kernels.board).
 
-    known    an answer (uint16[cells]), if there is one: the solver looks there first.
+    known    a solution (uint16[cells]), if there is one: the solver looks there first.
     few      with so many open cells no hints are made.
     Returns  the MiB that a solver would need, about, if that is more than it may take.
     """
@@ -108,7 +108,7 @@ def problem_of(
     phases = np.zeros(variables, np.int8)
     if possible and known is not None:
         _lean_to(known, formula.cells.reshape(cells, n_colours), phases)
-    elif possible and limits.plan.hints and n_cells > few and cells * n_colours <= MOST_BELIEFS:
+    elif possible and limits.plan.hints and n_cells > few and cells * n_colours <= MAX_BELIEFS:
         _believe(clues, place, scratch, words, formula, phases)
     return Problem(
         formula.flat[:size],
@@ -182,7 +182,7 @@ def _believe(clues: Clues, place: int, scratch: int, words: np.ndarray, formula:
 
 
 def _lean_to(known: np.ndarray, literals: np.ndarray, phases: np.ndarray) -> None:
-    """Phases of the variables of cells as an answer has them, the others 1."""
+    """Phases of the variables of cells as a solution has them, the others 1."""
     from ..kernels.encode import TRUE
 
     phases[:] = 1
@@ -202,10 +202,10 @@ def dimacs_of(flat: np.ndarray, n_variables: int) -> bytes:
 def decide(
     problem: Problem, limits: Limits, wanted: int, keep: int, seconds: float, stopped: Callable[[], bool]
 ) -> Decision:
-    """Find answers of a problem: as many as `wanted`, of which at most `keep` are given; see prover.prove.
+    """Find solutions of a problem: as many as `wanted`, of which at most `keep` are given; see prover.prove.
 
-    A formula of several parts is asked for two answers first, as ever: then the verdict stands, and whatever part the
-    counting ends in, the others have an answer.
+    A formula of several parts is asked for two solutions first, as ever: then the verdict stands, and whatever part the
+    counting ends in, the others have a solution.
     Errors: RuntimeError if the solver contradicts itself.
     """
     until = monotonic() + seconds
@@ -221,9 +221,9 @@ def decide(
     counted = _count(problem, limits, parts, wanted, keep, until, stopped, two.model)
     counted.conflicts += two.conflicts
     if counted.exhausted and counted.found < 2:
-        raise RuntimeError(f"the SAT solver contradicts itself: two answers together, {counted.found} by parts")
+        raise RuntimeError(f"the SAT solver contradicts itself: two solutions together, {counted.found} by parts")
     if counted.found < 2:  # the time ran out before
-        counted.found, counted.answers = 2, two.answers
+        counted.found, counted.solutions = 2, two.solutions
     return counted
 
 
@@ -267,7 +267,7 @@ def _count(
         decision.ending = "enough"
     decision.exhausted &= decision.found <= wanted
     decision.model = models[0][0]
-    decision.answers = _grids(problem, [role for role, _ in parts], models, min(keep, decision.found))
+    decision.solutions = _grids(problem, [role for role, _ in parts], models, min(keep, decision.found))
     decision.found = min(decision.found, wanted)
     return decision
 
@@ -313,7 +313,7 @@ def _questions(problem: Problem, role: np.ndarray, flat: np.ndarray, limits: Lim
 
 
 def _grids(problem: Problem, roles: list[np.ndarray], models: list[np.ndarray], keep: int) -> np.ndarray:
-    """The first `keep` answers as colour indices: every combination of the models of the parts."""
+    """The first `keep` solutions as colour indices: every combination of the models of the parts."""
     from ..kernels.encode import NEVER, TRUE
 
     literals = problem.literals

@@ -1,4 +1,4 @@
-"""One puzzle as a person looks at it: a set of one, its answers as grids, checked by the plain checker."""
+"""One puzzle as a person looks at it: a set of one, its solutions as grids, checked by the plain checker."""
 
 from __future__ import annotations
 
@@ -17,33 +17,35 @@ COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflic
 SECONDS = ("line_s", "probe_s", "search_s", "sat_s", "solve_s")
 
 
-class RejectedAnswer(AssertionError):
-    """The checker does not accept an answer of the solver: our bug, and no verdict counts."""
+class RejectedSolution(AssertionError):
+    """The checker does not accept a solution of the solver: our bug, and no verdict counts."""
 
 
 def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None, lines: Lines | None = None) -> Result:
     """See `parallel_nono.solve`; abort, lines as of `solve_set`."""
     results = solve_set(set_of([puzzle]), limits, abort, lines)
     shape = (puzzle.height, puzzle.width)
-    outcome, n_answers = OUTCOMES[results.outcome[0]], int(results.n_answers[0])
-    kept = results.answers.get(0, results.cells[: min(n_answers, 2)])[: limits.answers]
-    answers = tuple(_grid(cells, shape) for cells in kept)
+    outcome, n_solutions = OUTCOMES[results.outcome[0]], int(results.n_solutions[0])
+    kept = results.solutions.get(0, results.cells[: min(n_solutions, 2)])[: limits.solutions]
+    solutions = tuple(_grid(cells, shape) for cells in kept)
     began = time.perf_counter()
-    for number, answer in enumerate(answers, start=1):
-        complaint = check(puzzle, answer)
-        if complaint is None and answer in answers[: number - 1]:
+    for number, solution in enumerate(solutions, start=1):
+        complaint = check(puzzle, solution)
+        if complaint is None and solution in solutions[: number - 1]:
             complaint = "it was found before"
         if complaint is not None:
-            raise RejectedAnswer(f"{puzzle.source or puzzle.name or 'puzzle'}: answer {number} is wrong: {complaint}")
+            raise RejectedSolution(
+                f"{puzzle.source or puzzle.name or 'puzzle'}: solution {number} is wrong: {complaint}"
+            )
     seconds = {name: float(getattr(results, name)[0]) for name in SECONDS}
     seconds["check_s"] = time.perf_counter() - began
     return Result(
         outcome=outcome,
         stage=STAGES[results.stage[0]],
-        answers=answers,
-        n_answers=n_answers,
+        solutions=solutions,
+        n_solutions=n_solutions,
         exhausted=bool(results.exhausted[0]),
-        partial=answers[0] if outcome == Outcome.UNIQUE else _known(puzzle, results, limits, abort),
+        partial=solutions[0] if outcome == Outcome.UNIQUE else _known(puzzle, results, limits, abort),
         witness=results.witness[0],
         counts={name: int(getattr(results, name)[0]) for name in COUNTS},
         seconds=seconds,
@@ -51,9 +53,9 @@ def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None, l
 
 
 def _known(puzzle: Puzzle, results: Results, limits: Limits, abort: np.ndarray | None) -> Grid:
-    """What lines and probes know of a puzzle without one answer; asked for again where an answer lies over it."""
+    """What lines and probes know of a puzzle without one solution; asked for again where a solution lies over it."""
     shape = (puzzle.height, puzzle.width)
-    if results.n_answers[0] == 0:
+    if results.n_solutions[0] == 0:
         return _grid(results.cells[0], shape)
     plan = replace(limits.plan, stages=tuple(name for name in limits.plan.stages if name in ("line", "probe")))
     again = solve_set(set_of([puzzle]), replace(limits, count=0, plan=plan), abort)

@@ -15,19 +15,19 @@ import numpy as np
 from ..kernels.line import settle_planes
 from ..puzzle import Grid, Puzzle
 
-MOST_VISITS = 50_000
+MAX_VISITS = 50_000
 """Visits to lines that all probes together may cost; what is open then stays so."""
 
 
-By = Literal["line", "probe", "answer", "contradiction"]
+By = Literal["line", "probe", "solution", "contradiction"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """What was learnt at once.
 
-    by       `line`: settling a line; `probe`: trying the colours of one cell, and what they agree on; `answer`: told
-             by a search; `contradiction`: the line has no layout, or the probed cell no colour.
+    by       `line`: settling a line; `probe`: trying the colours of one cell, and what they agree on; `solution`: told
+             by a search; `contradiction`: the line has no arrangement, or the probed cell no colour.
     round    rounds so far, from 1.
     line     the line that was settled, rows first, then columns, from 0; else -1, also for what is plain at the start:
              cells whose row and column have no ink in common.
@@ -45,11 +45,11 @@ class Step:
     colours: np.ndarray
 
 
-def trace(puzzle: Puzzle, answer: Grid | None = None, probing: bool = True) -> Iterator[Step]:
-    """The steps of solving a puzzle: lines in rounds; where these stall probes, each followed by lines; the answer.
+def trace(puzzle: Puzzle, solution: Grid | None = None, probing: bool = True) -> Iterator[Step]:
+    """The steps of solving a puzzle: lines in rounds; where these stall probes, each followed by lines; the solution.
 
-    answer   the only answer where it is known (`solve`): the last step gives its cells that are still open.
-    probing  whether to probe, up to MOST_VISITS.
+    solution   the only solution where it is known (`solve`): the last step gives its cells that are still open.
+    probing  whether to probe, up to MAX_VISITS.
     A contradiction is the last step.
     """
     solving = Solving(puzzle)
@@ -65,8 +65,8 @@ def trace(puzzle: Puzzle, answer: Grid | None = None, probing: bool = True) -> I
         if not solving.failed:
             solving.round += 1
             yield from solving.lines(solving.lines_of(step))
-    if answer is not None and not solving.failed and solving.open_cells().any():
-        yield solving.told(answer)
+    if solution is not None and not solving.failed and solving.open_cells().any():
+        yield solving.told(solution)
 
 
 class Solving:
@@ -89,7 +89,7 @@ class Solving:
         return allowed[:, line] if line < self.height else allowed[:, :, line - self.height]
 
     def settled(self, allowed: np.ndarray, line: int) -> np.ndarray | None:
-        """What some layout of the line uses, bool[colours, cells]; None if it has no layout."""
+        """What some arrangement of the line uses, bool[colours, cells]; None if it has no arrangement."""
         cells = self.view(allowed, line)
         n = cells.shape[1]
         bits = np.zeros((self.n_colours, (n + 63) // 64 * 64), np.uint8)
@@ -160,7 +160,7 @@ class Solving:
                 trial[colour, row, column] = True
                 if self.propagated(trial, row, column):
                     union |= trial
-                if self.visits > MOST_VISITS:
+                if self.visits > MAX_VISITS:
                     return None
             if not union[:, row, column].any():
                 return self.contradiction(cell=(row, column))
@@ -185,8 +185,8 @@ class Solving:
             waiting |= dict.fromkeys(place + self.height if line < self.height else place for place in changed)
         return True
 
-    def told(self, answer: Grid) -> Step:
-        """The step that gives the open cells of the answer."""
+    def told(self, solution: Grid) -> Step:
+        """The step that gives the open cells of the solution."""
         was_open = self.open_cells()
-        self.allowed = np.arange(self.n_colours)[:, None, None] == np.array(answer)
-        return self.step("answer", was_open)
+        self.allowed = np.arange(self.n_colours)[:, None, None] == np.array(solution)
+        return self.step("solution", was_open)

@@ -7,7 +7,7 @@
 
 DATA is a folder of published puzzles, laid out as in `wolter_survey/`, `tournaments/`, `hard/`, `survey_colour/`; what
 is not there is left out. Seconds are wall seconds of the solver, reading and checking apart, one puzzle at a time,
-every answer checked; a variant is one of the eight turns and mirrors of a puzzle.
+every solution checked; a variant is one of the eight turns and mirrors of a puzzle.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python scripts/bench/kernels.py ../shared/yardstick              the sets image20 ... rand25
     python scripts/bench/kernels.py ../shared/yardstick rand30       one set
 
-All times are CPU times of one thread. `propagate` is lines to the fixpoint; `decide` stops at two answers. The
+All times are CPU times of one thread. `propagate` is lines to the fixpoint; `decide` stops at two solutions. The
 yardstick is called once a puzzle from Python (about 3 us of its figure); ours once a chunk, as a run does it, with
 all that surrounds the kernels in solve_set.
 """

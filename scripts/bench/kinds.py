@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from parallel_nono.attempt import Limits
 from parallel_nono.kinds import kind
 from parallel_nono.kinds.strikeout import table
-from parallel_nono.kinds.strikeout.check import PROVED_MOST, first_wrong
+from parallel_nono.kinds.strikeout.checker import PROVED_MOST, first_wrong
 from parallel_nono.kinds.strikeout.search import Refused
 from parallel_nono.kinds.strikeout.table import FOR_EVER, Table
 from parallel_nono.kinds.strikeout.trials import SEARCHES
@@ -52,7 +52,7 @@ def by_table(strip: str, take: int) -> int:
     """Positions looked at, with a table that begins empty."""
     table._tables.clear()
     chunk = kind("strikeout").read([("bench", f"{len(strip)} {take} {strip}".encode())])
-    (trials,) = kind("strikeout").solve(chunk, Limits(), np.zeros(1, np.int64)).answers
+    (trials,) = kind("strikeout").solve(chunk, Limits(), np.zeros(1, np.int64)).solutions
     return int(trials[0].verdict.n_states)
 
 
@@ -99,7 +99,7 @@ def batch(n_games: int, workers: int) -> None:
     pnono = [sys.executable, "-m", "parallel_nono"]
     games = ["games.strikeout", "--count", str(n_games), "--width", "40"]
     subprocess.run([*pnono, "generate", "strikeout", *games], cwd=folder, check=True)
-    same = ["source", "index", "digest", "width", "outcome", "stage", "n_branches", "answer", "error"]
+    same = ["source", "index", "digest", "width", "outcome", "stage", "n_branches", "solution", "error"]
     found = {}
     for engine in ("local", "ray"):
         words = ["run", "games.strikeout", "--engine", engine, "--workers", str(workers), "--out", engine]

@@ -27,7 +27,7 @@ import pyarrow as pa
 from parallel_nono.attempt import Limits
 from parallel_nono.engine.local import Crew
 from parallel_nono.generate import generate_huge, generate_set
-from parallel_nono.kernels.lanes import MOST_JOBS
+from parallel_nono.kernels.lanes import MAX_JOBS
 from parallel_nono.lanes import coordinator
 from parallel_nono.lanes.arena import Arena, Desk
 from parallel_nono.lanes.coordinator import Coordinator, compile_lanes
@@ -112,10 +112,10 @@ def plain_threads(batch: pa.RecordBatch, n_workers: int) -> tuple[float]:
                 continue
             rounds.n_round += 1
             rounds.settle()
-            list(pool.map(lambda desk: desk.serve(MOST_JOBS), desks[:-1]))
+            list(pool.map(lambda desk: desk.serve(MAX_JOBS), desks[:-1]))
             assert rounds.done()
             if rounds.merge():
-                list(pool.map(lambda desk: desk.serve(MOST_JOBS), desks[:-1]))
+                list(pool.map(lambda desk: desk.serve(MAX_JOBS), desks[:-1]))
                 assert rounds.done()
     return (time.perf_counter() - began,)
 
@@ -196,7 +196,7 @@ def in_phases(batch: pa.RecordBatch, serve: Callable[[list[Desk]], object]) -> f
         assert rounds.done()
         changed = rounds.merge()
         if changed:
-            desks[0].serve(MOST_JOBS)
+            desks[0].serve(MAX_JOBS)
             assert rounds.done()
     return time.perf_counter() - began
 
@@ -211,7 +211,7 @@ def halve(rounds: Rounds) -> None:
 
 
 def one_thread(batch: pa.RecordBatch) -> float:
-    return in_phases(batch, lambda desks: desks[0].serve(MOST_JOBS))
+    return in_phases(batch, lambda desks: desks[0].serve(MAX_JOBS))
 
 
 def new_threads(batch: pa.RecordBatch) -> float:
@@ -221,7 +221,7 @@ def new_threads(batch: pa.RecordBatch) -> float:
             thread.start()
         for thread in threads:
             thread.join()
-        desks[0].serve(MOST_JOBS)
+        desks[0].serve(MAX_JOBS)
 
     return in_phases(batch, serve)
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
 from test_long_lines import long_line, settled_by_table
 
-MOST_TABLE = 10_000_000
+MAX_TABLE = 10_000_000
 """Blocks times cells of what the plain program is asked to do."""
 
 
@@ -47,7 +47,7 @@ def measure(n: int, k: int, known: float) -> str:
     room = int(line_scratch(2, np.array(k), np.array(slack), np.array(planes.shape[1]))) / 2**17
     windows = k * (slack + 64) // 64
     plain = ""
-    if n * k <= MOST_TABLE:
+    if n * k <= MAX_TABLE:
         plain = f"{best(lambda: settled_by_table(clue, allowed)) / seconds:6.0f}x"
     return (
         f"{n:>9,} {k:>8,} {known:>6.0%} {seconds * 1000:>11.3f} {seconds * 1e9 / max(windows, 1):>9.2f} "

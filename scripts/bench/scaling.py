@@ -35,10 +35,10 @@ import spin
 
 from parallel_nono.attempt import Limits
 from parallel_nono.engine import engine
-from parallel_nono.engine.feed import MOST_WEIGHT, Feed
+from parallel_nono.engine.feed import MAX_WEIGHT, Feed
 from parallel_nono.engine.local import Crew
 from parallel_nono.engine.parts import LEASE_S as PARTS_LEASE_S
-from parallel_nono.engine.parts import LEAST_ROWS, written
+from parallel_nono.engine.parts import MIN_ROWS, written
 from parallel_nono.engine.work import LEASE_S, Chunk, Place, Work, attempt, new_page
 from parallel_nono.engine.worker import packed, unpacked
 from parallel_nono.generate import generate_set
@@ -48,7 +48,7 @@ from parallel_nono.report.summary import Summary
 
 WINDOW = 2
 WAY_S = 0.5e-3
-"""One message; half of an actor call that waits for its answer."""
+"""One message; half of an actor call that waits for its reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +80,18 @@ def line(sizes: list[int], times: list[float]) -> tuple[float, float]:
     return float(offset), float(slope)
 
 
-def cpu_of(function: Callable[[], Any], least_s: float = 0.3) -> float:
+def cpu_of(function: Callable[[], Any], min_s: float = 0.3) -> float:
     """CPU seconds of a call, over at least so many seconds."""
     function()
     began, n = time.process_time(), 0
-    while time.process_time() - began < least_s:
+    while time.process_time() - began < min_s:
         function()
         n += 1
     return (time.process_time() - began) / n
 
 
 def rows_and_puzzles(n: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Rows of solved noise of 15x15, with answers, and the puzzles as they travel."""
+    """Rows of solved noise of 15x15, with solutions, and the puzzles as they travel."""
     batch = generate_set("noise", n, 15, 15, 1, density=60)
     work, found, rest = Work(kind("nonogram"), Limits(plan=("line",)), "bench"), [], batch
     while rest is not None:
@@ -102,8 +102,8 @@ def rows_and_puzzles(n: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
 
 
 def costs(seconds: float) -> Costs:
-    rows, puzzles = rows_and_puzzles(MOST_WEIGHT)
-    sizes = [256, 1024, 4096, MOST_WEIGHT]
+    rows, puzzles = rows_and_puzzles(MAX_WEIGHT)
+    sizes = [256, 1024, 4096, MAX_WEIGHT]
     full, thin, down = [], [], []
     with tempfile.TemporaryDirectory() as folder, Writer(Path(folder, "out"), {}, {"run": "bench"}, "bench") as out:
         invitation = out.invite()
@@ -117,7 +117,7 @@ def costs(seconds: float) -> Costs:
 
             full.append(cpu_of(accept))
             down.append(cpu_of(lambda n=n: packed([puzzles.slice(0, n)])))
-            if n >= LEAST_ROWS:
+            if n >= MIN_ROWS:
                 (small,) = written(invitation, [rows.slice(0, n)])
                 thin_wire = packed([small])
 
@@ -126,7 +126,7 @@ def costs(seconds: float) -> Costs:
                         Summary().add(batch)
 
                 thin.append(cpu_of(accept_thin))
-        written_parts = [written(invitation, [rows.slice(0, LEAST_ROWS)])[0] for _ in range(50)]
+        written_parts = [written(invitation, [rows.slice(0, MIN_ROWS)])[0] for _ in range(50)]
         began = time.process_time()
         for part in written_parts:
             out.write(part)
@@ -194,13 +194,13 @@ def run(workers: int, microseconds: int, seconds: float, lease_s: float = LEASE_
 
 def service(costs: Costs, rows: int, parts: bool, shared: bool) -> float:
     """Seconds of the driver for a lease."""
-    if parts and rows >= LEAST_ROWS:
+    if parts and rows >= MIN_ROWS:
         return costs.call + costs.adopt + rows * (costs.thin + (0.0 if shared else costs.down))
     return costs.call + rows * (costs.row + (0.0 if shared else costs.down))
 
 
 def rows_of(puzzle_s: float, parts: bool) -> int:
-    return max(1, min(MOST_WEIGHT, round((PARTS_LEASE_S if parts else LEASE_S) / puzzle_s)))
+    return max(1, min(MAX_WEIGHT, round((PARTS_LEASE_S if parts else LEASE_S) / puzzle_s)))
 
 
 def simulate(costs: Costs, workers: int, puzzle_s: float, parts: bool, shared: bool, turns: int = 12) -> float:

@@ -28,7 +28,7 @@ SHOWN = ("unique", "multiple", "contradiction", "solved", "stalled", "timeout", 
 
 
 def rows_of(out: Path) -> dict[tuple[str, int], dict[str, Any]]:
-    columns = ["source", "index", "digest", "outcome", "cpu_s", "solve_s", "solver", "error", "answer"]
+    columns = ["source", "index", "digest", "outcome", "cpu_s", "solve_s", "solver", "error", "solution"]
     return {(row["source"], row["index"]): row for row in pq.read_table(out / "rows", columns=columns).to_pylist()}
 
 
@@ -39,7 +39,8 @@ def seconds(row: dict[str, Any]) -> float:
 
 
 def contradicts(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
-    """Whether a verdict contradicts ours. An answer that was not shown to be unique agrees with unique and multiple."""
+    """Whether a verdict contradicts ours. A solution that was not shown to be unique agrees with unique and
+    multiple."""
     allowed = {"unique": ("unique", "solved"), "multiple": ("multiple", "solved"), "contradiction": ("contradiction",)}
     if theirs["outcome"] == "wrong":
         return True

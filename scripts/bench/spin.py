@@ -68,7 +68,7 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
     rounds = chunk.column("rounds").to_numpy()
     n = len(rounds)
     began, cpu = perf_counter(), thread_time()
-    answer = spin(int(rounds.sum()), 1)
+    solution = spin(int(rounds.sum()), 1)
     cpu, wall = thread_time() - cpu, perf_counter() - began
     columns = {
         "outcome": np.full(n, OUTCOMES.index("unique"), np.int8),
@@ -77,10 +77,10 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
         "search_s": np.full(n, process_time()),
         "solve_s": np.full(n, wall / n),
     }
-    return Solved(columns, answer, bool(abort[0]))
+    return Solved(columns, solution, bool(abort[0]))
 
 
-def check(chunk: pa.RecordBatch, answers: Any) -> list[tuple[int, str]]:
+def check(chunk: pa.RecordBatch, solutions: Any) -> list[tuple[int, str]]:
     return []
 
 

@@ -16,7 +16,7 @@ from .text import Lines, fits
 if TYPE_CHECKING:
     import numpy as np
 
-MOST_SETTLED = 250_000
+MAX_SETTLED = 250_000
 """Cells of a grid whose lines are settled; of a larger one only sums and lengths are looked at."""
 
 Side = list[Clue]
@@ -78,7 +78,7 @@ def agree(rows: Sequence[Clue], columns: Sequence[Clue], n_colours: int) -> bool
     height, width = len(rows), len(columns)
     if n_colours == 2 and not fits(rows, columns):
         return False
-    if height * width > MOST_SETTLED:
+    if height * width > MAX_SETTLED:
         return True
     possible = np.ones((n_colours, height, width), bool)
     waiting = {(side, place) for side, n in ((0, height), (1, width)) for place in range(n)}

@@ -17,7 +17,7 @@ from .. import Parsed
 from .text import labelled, numbered, wrong
 
 SHORTCUT = "[InternetShortcut]"
-MOST_HEAD = 8000
+MAX_HEAD = 8000
 ADDRESS = re.compile(r"https?://[^\s<>\"`]+", re.IGNORECASE)
 BEHIND = ".,;:!?)]}>*'\u2019\u201d\u00bb"
 """Signs that end a sentence or close a bracket, and never an address with a puzzle."""
@@ -55,7 +55,7 @@ def mended(address: str) -> str:
 
 def first(text: str) -> str:
     """The first address of a text, or ""; only the beginning of the text is looked at."""
-    head = text[:MOST_HEAD]
+    head = text[:MAX_HEAD]
     return next(addresses(head), (0, "", ""))[2] if "/" in head else ""
 
 

@@ -22,10 +22,10 @@ from .text import clues_of_goal, labelled, make, only_one, only_picture, wrong
 if TYPE_CHECKING:
     from PIL import Image
 
-MOST_SIDE = 150
+MAX_SIDE = 150
 """Cells of a side: more were never meant as one pixel a cell."""
 
-MOST_INKS = 30
+MAX_INKS = 30
 """Colours besides the background: more are a photograph."""
 
 FEWEST = 5
@@ -44,12 +44,12 @@ Pixels = Sequence[Sequence[int]]
 
 def check_size(height: int, width: int, source: str) -> None:
     """Errors: InvalidPuzzle for a picture that is empty or too large."""
-    if not 1 <= min(height, width) <= max(height, width) <= MOST_SIDE:
+    if not 1 <= min(height, width) <= max(height, width) <= MAX_SIDE:
         raise _too_large(source, f"{width} x {height}")
 
 
 def _too_large(source: str, found: str) -> InvalidPuzzle:
-    hope = f"a picture of 1 x 1 to {MOST_SIDE} x {MOST_SIDE} pixels, one a cell ({ELSEWHERE})"
+    hope = f"a picture of 1 x 1 to {MAX_SIDE} x {MAX_SIDE} pixels, one a cell ({ELSEWHERE})"
     return wrong(source, 0, hope, found)
 
 
@@ -62,8 +62,8 @@ def puzzle_of(pixels: Pixels, source: str, index: int = 1, alone: bool = True, d
     shades = {shade for row in pixels for shade in row}
     back = background(pixels, shades, declared)
     inks = sorted(shades - {back}, key=_luminance)  # from the darkest on
-    if len(inks) > MOST_INKS:
-        raise wrong(source, 0, f"at most {MOST_INKS} colours besides the background ({ELSEWHERE})", len(inks))
+    if len(inks) > MAX_INKS:
+        raise wrong(source, 0, f"at most {MAX_INKS} colours besides the background ({ELSEWHERE})", len(inks))
     places = {back: 0, **{shade: place for place, shade in enumerate(inks, start=1)}}
     goal = tuple(tuple([places[shade] for shade in row]) for row in pixels)
     rows, columns = clues_of_goal(goal)
@@ -114,7 +114,7 @@ def _luminance(shade: int) -> tuple[int, int]:
 def _palette(back: int, inks: list[int], declared: int) -> Palette:
     """Colours with names and letters; a transparent background has a shade that no ink has."""
     if back == TRANSPARENT:
-        back = next(shade for shade in (declared, WHITE, 0xC0C0C0, *range(MOST_INKS + 1)) if shade not in inks)
+        back = next(shade for shade in (declared, WHITE, 0xC0C0C0, *range(MAX_INKS + 1)) if shade not in inks)
     if back == WHITE and inks in ([], [0]):
         return BLACK_AND_WHITE
     return tuple(
@@ -312,10 +312,10 @@ def drawable(puzzle: Puzzle, title: str, transparency: bool, declares: bool) -> 
                   or if nothing would tell the background.
     """
     goal = only_picture(puzzle, title)
-    if max(puzzle.height, puzzle.width) > MOST_SIDE or puzzle.n_colours > MOST_INKS + 1:
+    if max(puzzle.height, puzzle.width) > MAX_SIDE or puzzle.n_colours > MAX_INKS + 1:
         found = f"{puzzle.width} x {puzzle.height} with {puzzle.n_colours - 1}"
         raise InvalidPuzzle(
-            f"{title} carries at most {MOST_SIDE} x {MOST_SIDE} cells and {MOST_INKS} inks, found {found} in "
+            f"{title} carries at most {MAX_SIDE} x {MAX_SIDE} cells and {MAX_INKS} inks, found {found} in "
             f"{puzzle.name!r} (`pnono draw` has no such limit)"
         )
     shades = [colour.rgb for colour in puzzle.palette]

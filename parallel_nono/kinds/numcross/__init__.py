@@ -1,6 +1,6 @@
 """Number crosswords (codewords, nankuro): every number is a letter, and every run of two or more cells is a word.
 
-Rows: `answer` and `second_answer` are JSON objects, `grid` with rows joined by `/` and `#` for a block, and `key`:
+Rows: `solution` and `second_solution` are JSON objects, `grid` with rows joined by `/` and `#` for a block, and `key`:
 
     {"grid": "PRIME#DOUGH/RUN#RAY#PEA/...", "key": {"1": "P", "2": "R", ...}}
 
@@ -109,11 +109,13 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, settings: Se
     words = load_words(settings.words, settings.accents, settings.marks)
     compile_search(settings.order)
     n = chunk.num_rows
-    columns: dict[str, Any] = {name: np.zeros(n, np.int64) for name in ("n_answers", "n_open_lines", "n_open", *COUNTS)}
+    columns: dict[str, Any] = {
+        name: np.zeros(n, np.int64) for name in ("n_solutions", "n_open_lines", "n_open", *COUNTS)
+    }
     columns |= {name: np.zeros(n) for name in ("pack_s", "line_s", "search_s", "solve_s")}
     columns |= {name: np.zeros(n, np.int8) for name in ("outcome", "stage")}
     columns["exhausted"] = np.zeros(n, bool)
-    witnesses, answers = [""] * n, [["", ""] for _ in range(n)]
+    witnesses, solutions = [""] * n, [["", ""] for _ in range(n)]
     promised = []
     for place in range(n):
         began = perf_counter()
@@ -121,15 +123,15 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, settings: Se
         found = solve_grid(cells, given, words, settings.order, limits, abort)
         if abort[0]:
             return Solved({}, None, True)
-        for answer, key in enumerate(found.keys):
-            answers[place][answer] = answer_text(cells, key)
+        for solution, key in enumerate(found.keys):
+            solutions[place][solution] = solution_text(cells, key)
         witnesses[place] = found.witness
-        promised.append((found.outcome, answers[place]))
+        promised.append((found.outcome, solutions[place]))
         _fill(columns, place, cells, found)
         columns["solve_s"][place] = perf_counter() - began
     columns["pack_s"] = columns["solve_s"] - columns["line_s"] - columns["search_s"]
-    for name, column in (("answer", 0), ("second_answer", 1)):
-        columns[name] = pa.array([pair[column] for pair in answers], pa.string())
+    for name, column in (("solution", 0), ("second_solution", 1)):
+        columns[name] = pa.array([pair[column] for pair in solutions], pa.string())
     columns["witness"] = pa.array(witnesses, pa.string())
     return Solved(columns, promised, False)
 
@@ -139,7 +141,7 @@ def _fill(columns: dict[str, Any], place: int, cells: Cells, found: Found) -> No
         columns[name][place] = found.counts.get(name, 0)
     columns["outcome"][place] = OUTCOMES.index(found.outcome)
     columns["stage"][place] = STAGES.index(found.stage)
-    columns["n_answers"][place] = found.n_answers
+    columns["n_solutions"][place] = found.n_solutions
     columns["exhausted"][place] = found.exhausted
     columns["line_s"][place], columns["search_s"][place] = found.line_s, found.search_s
     if found.outcome is not Outcome.CONTRADICTION:
@@ -147,45 +149,45 @@ def _fill(columns: dict[str, Any], place: int, cells: Cells, found: Found) -> No
         columns["n_open"][place] = columns["n_open_lines"][place] = n_open
 
 
-def answer_text(cells: Cells, key: Mapping[int, str]) -> str:
-    """The filled grid and the key, as the columns `answer` and `second_answer` have them."""
+def solution_text(cells: Cells, key: Mapping[int, str]) -> str:
+    """The filled grid and the key, as the columns `solution` and `second_solution` have them."""
     capital = {number: letter.upper() if len(letter.upper()) == 1 else letter for number, letter in key.items()}
     rows = ("".join(capital[number] if number else "#" for number in row) for row in cells)
     return json.dumps({"grid": "/".join(rows), "key": capital}, ensure_ascii=False)
 
 
-def check(chunk: pa.RecordBatch, answers: Any, settings: Settings = Settings()) -> list[tuple[int, str]]:
-    """Every answer by the rules in plain Python; promised answers must be there, and two must differ."""
+def check(chunk: pa.RecordBatch, solutions: Any, settings: Settings = Settings()) -> list[tuple[int, str]]:
+    """Every solution by the rules in plain Python; promised solutions must be there, and two must differ."""
     from .rules import broken_rule, load_plainly
 
     words = load_plainly(settings.words, settings.accents, settings.marks)
     rejected = []
-    for place, (outcome, both) in enumerate(answers):
+    for place, (outcome, both) in enumerate(solutions):
         cells, given = formats.puzzle_at(chunk, place)
         found = [text for text in both if text]
         if len(found) < PROMISED.get(outcome, 0):
-            rejected.append((place, f"{PROMISED[outcome]} answers promised, {len(found)} given"))
+            rejected.append((place, f"{PROMISED[outcome]} solutions promised, {len(found)} given"))
         if len(set(found)) < len(found):
-            rejected.append((place, "the two answers are the same"))
+            rejected.append((place, "the two solutions are the same"))
         for number, text in enumerate(found, start=1):
             why = broken_rule(cells, given, text, words)
             if why:
-                rejected.append((place, f"answer {number}: {why}"))
+                rejected.append((place, f"solution {number}: {why}"))
     return rejected
 
 
 def show(chunk: pa.RecordBatch, row: Mapping[str, Any], settings: Settings = Settings()) -> list[str]:
     """The verdict, the filled grids with their keys, and what it took."""
-    verdict = {"unique": "Unique: this is the only answer.", "multiple": "Ambiguous: at least 2 answers."}
-    verdict |= {"solved": "An answer; whether it is the only one was not asked.", "contradiction": "No answer"}
+    verdict = {"unique": "Unique: this is the only solution.", "multiple": "Ambiguous: at least 2 solutions."}
+    verdict |= {"solved": "A solution; whether it is the only one was not asked.", "contradiction": "No solution"}
     lines = [usual_title(chunk, 0)]
-    if not row["answer"]:
+    if not row["solution"]:
         lines += [" ".join(f"{number or '#':>2}" for number in numbers) for numbers in formats.puzzle_at(chunk, 0)[0]]
-    for name in ("answer", "second_answer"):
+    for name in ("solution", "second_solution"):
         if row[name]:
-            answer = json.loads(row[name])
-            lines += [" ".join(letters) for letters in answer["grid"].split("/")]
-            lines.append(" ".join(f"{number}={letter}" for number, letter in answer["key"].items()))
+            solution = json.loads(row[name])
+            lines += [" ".join(letters) for letters in solution["grid"].split("/")]
+            lines.append(" ".join(f"{number}={letter}" for number, letter in solution["key"].items()))
     lines.append(verdict.get(row["outcome"], f"Undecided: {row['n_open']:,} cells are open"))
     if row["outcome"] == "contradiction":
         lines[-1] += f": {row['witness']}." if row["witness"] else "."
@@ -200,7 +202,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def make(height: int, width: int, seed: int, options: Mapping[str, str]) -> str:
-    """A puzzle with one answer, as text; see `generate`."""
+    """A puzzle with one solution, as text; see `generate`."""
     from .generate import NUMBERS, generated
 
     chosen = {**MAKES, **options}

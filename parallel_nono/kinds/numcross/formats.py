@@ -25,8 +25,8 @@ from ...puzzle import InvalidPuzzle
 from .. import FACTS, facts_of
 from .search import Cells
 
-MOST_SIDE, MOST_CELLS = 200, 10_000
-MOST_BYTES = 64 << 20
+MAX_SIDE, MAX_CELLS = 200, 10_000
+MAX_BYTES = 64 << 20
 BLOCKS = {"0", "#", "."}
 ROW = re.compile(r"(?:[0-9]+|[#.])(?:[\s,;]+(?:[0-9]+|[#.]))*[\s,;]*\Z")
 LETTERS = re.compile(r"(?:given\b)?\s*[0-9]+\s*=\s*\S", re.IGNORECASE)
@@ -150,8 +150,8 @@ def made(
 
 def check_size(height: int, width: int, source: str, line: int = 0) -> None:
     """Errors: InvalidPuzzle for a grid beyond the limits; nothing is allocated before."""
-    if min(height, width) < 1 or max(height, width) > MOST_SIDE or height * width > MOST_CELLS:
-        hope = f"a grid of at most {MOST_SIDE} cells a side and {MOST_CELLS:,} in all"
+    if min(height, width) < 1 or max(height, width) > MAX_SIDE or height * width > MAX_CELLS:
+        hope = f"a grid of at most {MAX_SIDE} cells a side and {MAX_CELLS:,} in all"
         raise wrong(source, line, hope, f"{width} wide and {height} high")
 
 
@@ -453,11 +453,11 @@ def unzipped(data: bytes, source: str) -> bytes:
             if len(names) != 1:
                 raise wrong(source, 0, "one file in the archive", f"{len(names)}")
             with archive.open(names[0]) as file:
-                found = file.read(MOST_BYTES + 1)
+                found = file.read(MAX_BYTES + 1)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise InvalidPuzzle(f"{source}: expected a zip archive, found a damaged one ({error})") from None
-    if len(found) > MOST_BYTES:
-        raise wrong(source, 0, f"at most {MOST_BYTES >> 20} MiB in the archive", "more")
+    if len(found) > MAX_BYTES:
+        raise wrong(source, 0, f"at most {MAX_BYTES >> 20} MiB in the archive", "more")
     return found
 
 

@@ -1,7 +1,7 @@
-"""Number crosswords from seeds: a lattice of words, its letters dealt out as numbers, and a proof of the one answer.
+"""Number crosswords from seeds: a lattice of words, its letters dealt out as numbers, and a proof of the one solution.
 
 Every other row and column holds words, blocks between them break these into lengths that the list has. The words are
-found by the search that solves puzzles, with cells in place of numbers. Where a grid has several answers, letters are
+found by the search that solves puzzles, with cells in place of numbers. Where a grid has several solutions, letters are
 given one by one until it has one. All budgets are counts, so the same arguments give the same bytes everywhere.
 """
 
@@ -21,7 +21,7 @@ from .words import Words
 
 NUMBERS = ("order", "random")
 LONGEST_WORD = 11
-MOST_SAMPLE = 1500
+MAX_SAMPLE = 1500
 """Words tried for a run of the grid: enough to find some, few enough to be quick; other grids get other words."""
 
 FILL_NODES, PROOF_NODES = 200, 2000
@@ -31,7 +31,7 @@ ENDLESS = 1e9
 
 
 def generated(height: int, width: int, seed: int, words: Words, numbers: str) -> str:
-    """A puzzle with exactly one answer as text.
+    """A puzzle with exactly one solution as text.
 
     numbers  `order`: dealt out as the letters appear, from 1; `random`: in any order.
     Errors   ValueError for sizes that have no lattice, and where no words fit.
@@ -97,7 +97,7 @@ def filled(open_cells: np.ndarray, words: Words, random: RandomState) -> list[st
         return []
     samples = [_sample(random, len(words.tables[len(run.numbers)])) for run in runs]
     search = Search(runs, numbers_of(cells), {}, words, samples)
-    found = search.run("fewest", Limits(ENDLESS, answers=1), np.zeros(1, np.int64), FILL_NODES)
+    found = search.run("fewest", Limits(ENDLESS, solutions=1), np.zeros(1, np.int64), FILL_NODES)
     if not found.keys:
         return []
     key = found.keys[0]
@@ -108,10 +108,10 @@ def filled(open_cells: np.ndarray, words: Words, random: RandomState) -> list[st
 
 
 def _sample(random: RandomState, n: int) -> np.ndarray:
-    """int32, at most MOST_SAMPLE different ordinals below n, in any order."""
-    if n <= MOST_SAMPLE:
+    """int32, at most MAX_SAMPLE different ordinals below n, in any order."""
+    if n <= MAX_SAMPLE:
         return random.permutation(n).astype(np.int32)
-    return random.permutation(np.unique(below(random, n, MOST_SAMPLE))).astype(np.int32)
+    return random.permutation(np.unique(below(random, n, MAX_SAMPLE))).astype(np.int32)
 
 
 def dealt(letters: list[str], numbers: str, random: RandomState) -> tuple[Cells, dict[int, str]]:
@@ -124,7 +124,7 @@ def dealt(letters: list[str], numbers: str, random: RandomState) -> tuple[Cells,
 
 
 def hints(cells: Cells, key: dict[int, str], words: Words) -> dict[int, str]:
-    """Letters to give so that the key is the only answer, none where it is so already."""
+    """Letters to give so that the key is the only solution, none where it is so already."""
     given: dict[int, str] = {}
     often = Counter(number for row in cells for number in row if number)
     runs = runs_of(cells)
@@ -133,7 +133,7 @@ def hints(cells: Cells, key: dict[int, str], words: Words) -> dict[int, str]:
         found = search.run("fewest", Limits(ENDLESS), np.zeros(1, np.int64), PROOF_NODES)
         if found.outcome is Outcome.UNIQUE:
             return given
-        other = next((answer for answer in found.keys if answer != key), {})
+        other = next((solution for solution in found.keys if solution != key), {})
         open_numbers = [number for number in key if number not in given and other.get(number) != key[number]]
         best = max(open_numbers, key=lambda number: (often[number], -number))
         given[best] = key[best]

@@ -252,14 +252,14 @@ def write_letters(crossword, room, level, letters):
 
 
 @kernel
-def search(crossword, room, numbers, known, answers, deep, wanted, most_nodes):
+def search(crossword, room, numbers, known, solutions, deep, wanted, max_nodes):
     """Settle all runs; then depth first: a word for the run with the fewest candidates, or that word never.
 
     room        level 0 of masks and sizes is the start.
     known       int16[numbers], what is known without guessing.
-    answers     int16[2, numbers], the first two answers.
+    solutions     int16[2, numbers], the first two solutions.
     deep        False: no guesses.
-    wanted      stop at this many answers.  most_nodes  guesses at most.
+    wanted      stop at this many solutions.  max_nodes  guesses at most.
     Returns     OPEN (deep is False), SOLVED (enough were found), CONTRADICTION (all is searched: numbers[FOUND] is
                 exact), LATE, or SPENT.
     """
@@ -287,7 +287,7 @@ def search(crossword, room, numbers, known, answers, deep, wanted, most_nodes):
         else:
             run = choose(room, level)
             if run >= 0:
-                if numbers[N_BRANCHES] >= most_nodes:
+                if numbers[N_BRANCHES] >= max_nodes:
                     return SPENT
                 numbers[N_BRANCHES] += 1
                 for at in range(n_numbers * crossword.mask_words):
@@ -304,8 +304,8 @@ def search(crossword, room, numbers, known, answers, deep, wanted, most_nodes):
                 else:
                     room.waiting[:] = 0
                 continue
-            if numbers[FOUND] < len(answers):
-                write_letters(crossword, room, level, answers[numbers[FOUND]])
+            if numbers[FOUND] < len(solutions):
+                write_letters(crossword, room, level, solutions[numbers[FOUND]])
             numbers[FOUND] += 1
             if numbers[FOUND] >= wanted and level > 0:
                 return SOLVED
@@ -390,10 +390,10 @@ def fewest_words(crossword, trail, numbers, n_bound):
 
 
 @kernel
-def search_plainly(crossword, trail, numbers, order, answers, n_bound, wanted):
+def search_plainly(crossword, trail, numbers, order, solutions, n_bound, wanted):
     """Depth first over the runs in a fixed order, or by fewest words that fit where `order` is empty.
 
-    n_bound  letters given, already in `trail`. numbers[N_BRANCHES] counts nodes, the answers' leaves included.
+    n_bound  letters given, already in `trail`. numbers[N_BRANCHES] counts nodes, the solutions' leaves included.
     Returns  SOLVED, CONTRADICTION (all is searched) or LATE; see `search`.
     """
     n_runs = len(trail.taken)
@@ -404,9 +404,9 @@ def search_plainly(crossword, trail, numbers, order, answers, n_bound, wanted):
             trail.bound_at[depth] = n_bound
             trail.word[depth] = 0
             if depth == n_runs:
-                if numbers[FOUND] < len(answers):
+                if numbers[FOUND] < len(solutions):
                     for number in range(len(trail.letter_of)):
-                        answers[numbers[FOUND], number] = trail.letter_of[number]
+                        solutions[numbers[FOUND], number] = trail.letter_of[number]
                 numbers[FOUND] += 1
                 if numbers[FOUND] >= wanted:
                     return SOLVED

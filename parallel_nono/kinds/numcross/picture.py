@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from PIL import ImageFont
 
 FORMATS = {"BMP": b"BM", "PNG": b"\x89PNG", "GIF": b"GIF8", "JPEG": b"\xff\xd8\xff"}
-MOST_PIXELS = 50_000_000
+MAX_PIXELS = 50_000_000
 
 INK = 0.25
 """Darkness from which a pixel counts: paper is 0, black 1."""
@@ -34,7 +34,7 @@ INK = 0.25
 LINE = 0.15
 """The same for the lines of the grid, which are grey sometimes."""
 
-LEAST_CELL = 10
+MIN_CELL = 10
 """Pixels of a cell's side."""
 
 SAME = 0.01
@@ -94,8 +94,8 @@ def darkness(data: bytes, source: str) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the size is checked here
             image = Image.open(io.BytesIO(data), formats=list(FORMATS))
-        if image.width * image.height > MOST_PIXELS:
-            raise wrong(source, 0, f"a picture of at most {MOST_PIXELS:,} pixels", f"{image.width} x {image.height}")
+        if image.width * image.height > MAX_PIXELS:
+            raise wrong(source, 0, f"a picture of at most {MAX_PIXELS:,} pixels", f"{image.width} x {image.height}")
         paper = Image.new("RGBA", image.size, "white")
         grey = np.asarray(Image.alpha_composite(paper, image.convert("RGBA")).convert("L"))
     except InvalidPuzzle:
@@ -129,7 +129,7 @@ def edges(dark: np.ndarray, source: str) -> tuple[list[Span], list[Span]]:
         lengths = longest_runs(view > LINE)
         found = None
         for share in (0.9, 0.5):
-            found = found or lattice(np.flatnonzero(lengths >= max(share * lengths.max(), LEAST_CELL)))
+            found = found or lattice(np.flatnonzero(lengths >= max(share * lengths.max(), MIN_CELL)))
         if not found:
             hope = f"lines {name} at equal distances, or `--set size=ROWSxCOLUMNS`"
             raise wrong(source, 0, hope, "none")
@@ -160,11 +160,11 @@ def lattice(marked: np.ndarray) -> list[Span]:
     thin = int(np.median(widths[widths <= 2 * widths.min() + 2]))
     lines: list[Span] = []
     for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-        wide = last - first + 1 > max(3 * thin, LEAST_CELL)
+        wide = last - first + 1 > max(3 * thin, MIN_CELL)
         lines += [(first, first + thin), (last + 1 - thin, last + 1)] if wide else [(first, last + 1)]
     middles = np.array([(start + end) / 2 for start, end in lines])
     gaps = np.diff(middles)
-    if not len(gaps) or gaps.min() < LEAST_CELL:
+    if not len(gaps) or gaps.min() < MIN_CELL:
         return []
     pitch = gaps[gaps < 1.4 * gaps.min()].mean()
     steps = np.rint(gaps / pitch).astype(int)

@@ -1,4 +1,4 @@
-"""The rules once more, in plain Python and apart from the solver: answers as text against the grid and the words."""
+"""The rules once more, in plain Python and apart from the solver: solutions as text against the grid and the words."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def plain_word(line: str, accents: str, marks: str) -> str:
     return word
 
 
-def broken_rule(cells: tuple[tuple[int, ...], ...], given: dict[int, str], answer: str, words: frozenset[str]) -> str:
-    """What is wrong with an answer as its row has it, `{"grid": "PRIME#...", "key": {...}}`; "" if nothing is."""
-    found = json.loads(answer)
+def broken_rule(cells: tuple[tuple[int, ...], ...], given: dict[int, str], solution: str, words: frozenset[str]) -> str:
+    """What is wrong with a solution as its row has it, `{"grid": "PRIME#...", "key": {...}}`; "" if nothing is."""
+    found = json.loads(solution)
     rows = found["grid"].split("/")
     if [len(row) for row in rows] != [len(row) for row in cells]:
         return "it has another size"

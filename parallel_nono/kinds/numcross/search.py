@@ -64,9 +64,9 @@ def spans(line: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
 class Found:
     """What became of one crossword.
 
-    keys     the first answers, at most two: the letter of every number.
+    keys     the first solutions, at most two: the letter of every number.
     known    letters that are known without guessing.
-    witness  why there is no answer, where a look at the grid shows it.
+    witness  why there is no solution, where a look at the grid shows it.
     """
 
     outcome: Outcome
@@ -74,7 +74,7 @@ class Found:
     keys: list[dict[int, str]] = field(default_factory=list)
     known: dict[int, str] = field(default_factory=dict)
     witness: str = ""
-    n_answers: int = 0
+    n_solutions: int = 0
     exhausted: bool = False
     counts: dict[str, int] = field(default_factory=dict)
     line_s: float = 0.0
@@ -149,7 +149,7 @@ class Search:
         of_run = candidates or []
         self.candidates = of_run + [words.of_shape(numbers) for numbers in spelt[len(of_run) :]]
 
-    def run(self, order: str, limits: Limits, abort: np.ndarray, most_nodes: int = NO_END) -> Found:
+    def run(self, order: str, limits: Limits, abort: np.ndarray, max_nodes: int = NO_END) -> Found:
         from . import kernels as kernels
 
         numbers = np.zeros(kernels.N_NUMBERS, np.int64)
@@ -158,15 +158,15 @@ class Search:
         numbers[kernels.STOP] = abort.ctypes.data
         numbers[kernels.SETTLED_NS] = began
         known = np.full(len(self.names), -1, np.int16)
-        answers = np.full((2, len(self.names)), -1, np.int16)
+        solutions = np.full((2, len(self.names)), -1, np.int16)
         crossword = self.crossword()
         if order == "fewest":
             deep = "search" in limits.plan.stages
-            status = kernels.search(crossword, self.room(), numbers, known, answers, deep, limits.wanted, most_nodes)
+            status = kernels.search(crossword, self.room(), numbers, known, solutions, deep, limits.wanted, max_nodes)
         else:
             trail, n_given = self.trail()
             status = kernels.search_plainly(
-                crossword, trail, numbers, self.order(order), answers, n_given, limits.wanted
+                crossword, trail, numbers, self.order(order), solutions, n_given, limits.wanted
             )
         ended, settled = monotonic_ns(), int(numbers[kernels.SETTLED_NS])
         found = int(numbers[kernels.FOUND])
@@ -175,9 +175,9 @@ class Search:
         return Found(
             outcome,
             "search" if guessed else "line",
-            [self.key(letters) for letters in answers[: min(found, 2)]],
+            [self.key(letters) for letters in solutions[: min(found, 2)]],
             self.key(known) if order == "fewest" else {},
-            n_answers=found,
+            n_solutions=found,
             exhausted=exhausted,
             counts={
                 "n_rounds": int(numbers[kernels.N_ROUNDS]),
@@ -194,7 +194,7 @@ class Search:
 
     @staticmethod
     def outcome(status: int, found: int) -> tuple[Outcome, bool]:
-        """How it ended, and whether `found` is the exact number of answers."""
+        """How it ended, and whether `found` is the exact number of solutions."""
         from ...kernels.board import CONTRADICTION, OPEN, SOLVED
 
         if status == CONTRADICTION:

@@ -20,7 +20,7 @@ from ...puzzle import InvalidPuzzle
 
 ACCENTS = ("skip", "strip", "keep")
 MARKS = ("skip", "strip")
-MOST_LETTERS = 255
+MAX_LETTERS = 255
 LONGEST = 250
 """Letters of a word; longer ones fit no grid."""
 
@@ -138,8 +138,8 @@ def is_accented(char: str) -> bool:
 
 def _tables(rows: dict[int, np.ndarray], path: str, left_out: int) -> Words:
     used = np.unique(np.concatenate([np.unique(table) for table in rows.values()]))
-    if len(used) > MOST_LETTERS:
-        raise ValueError(f"expected words of at most {MOST_LETTERS} different letters, found {len(used)} in {path}")
+    if len(used) > MAX_LETTERS:
+        raise ValueError(f"expected words of at most {MAX_LETTERS} different letters, found {len(used)} in {path}")
     code = np.zeros(int(used[-1]) + 1, np.uint8)
     code[used] = np.arange(len(used))
     tables = {length: _rows_of(np.unique(_texts_of(code[table]))) for length, table in rows.items()}

@@ -1,8 +1,8 @@
 """The crossing-out game: a strip of free (`O`) and crossed (`X`) cells; a move crosses K adjacent free cells, and who
-cannot move loses. The answer says who wins, the Grundy value, and a winning first move.
+cannot move loses. The solution says who wins, the Grundy value, and a winning first move.
 
 Rows: `height` is 1, `width` is N, `outcome` is `solved`, `n_branches` counts positions (for Grundy values: how many
-were needed). `answer` is a JSON object:
+were needed). `solution` is a JSON object:
 
     winner  1, who moves first, or 2.
     grundy  the Grundy value of the strip; null from solvers that do without.
@@ -62,7 +62,7 @@ def solve(
     solvers: tuple[str, ...] = SOLVERS[:1],
     cut: bool = True,
 ) -> Solved:
-    """All games of a chunk by each of the solvers; the first one's word is the answer.
+    """All games of a chunk by each of the solvers; the first one's word is the solution.
 
     A solver has `limits.seconds` for a game; the table of Grundy values, for all games of one K together.
     """
@@ -76,17 +76,17 @@ def solve(
     columns = {
         "outcome": np.array([SOLVED if t.verdict else TIMEOUT if t.why == LATE else STALLED for t in firsts], np.int8),
         "stage": np.full(len(trials), stage, np.int8),
-        "n_answers": np.array([t.verdict is not None for t in firsts], np.int64),
+        "n_solutions": np.array([t.verdict is not None for t in firsts], np.int64),
         "n_branches": np.array([t.verdict.n_states if t.verdict else 0 for t in firsts], np.int64),
-        "answer": pa.array([_answer(of_game) for of_game in trials], pa.string()),
+        "solution": pa.array([_solution(of_game) for of_game in trials], pa.string()),
         "error": pa.array(["" if t.verdict or t.why == LATE else f"{t.solver}: {t.why}" for t in firsts], pa.string()),
         "solve_s": np.array([sum(t.seconds for t in of_game) for of_game in trials]),
     }
     return Solved(columns, trials, bool(abort[0]))
 
 
-def _answer(trials: list[Trial]) -> str:
-    """The column `answer`."""
+def _solution(trials: list[Trial]) -> str:
+    """The column `solution`."""
     verdict = trials[0].verdict
     if verdict is None:
         return ""
@@ -107,7 +107,7 @@ def _answer(trials: list[Trial]) -> str:
 
 def check(chunk: pa.RecordBatch, trials: list[list[Trial]]) -> list[tuple[int, str]]:
     """Every verdict of every solver by `check.strikeout`, which looks at the values of runs for itself."""
-    from .check import Claim, faults
+    from .checker import Claim, faults
     from .table import certificate
 
     strips, takes = (chunk.column(column).to_pylist() for column in ("strip", "take"))
@@ -124,11 +124,11 @@ def show(chunk: pa.RecordBatch, row: Mapping[str, Any]) -> list[str]:
     """The strip, the winner, the move on the strip, and what it took."""
     strip, take = (chunk.column(column)[0].as_py() for column in ("strip", "take"))
     lines = [usual_title(chunk, 0), _excerpt(strip)]
-    if not row["answer"]:
+    if not row["solution"]:
         return [*lines, f"Not decided: {row['error'] or 'out of time'}."]
-    answer = json.loads(row["answer"])
-    value = "" if answer["grundy"] is None else f" Grundy value {answer['grundy']}."
-    move = answer["move"]
+    solution = json.loads(row["solution"])
+    value = "" if solution["grundy"] is None else f" Grundy value {solution['grundy']}."
+    move = solution["move"]
     if move is None:
         lines.append(f"Player 2 wins: every first move loses.{value}")
     else:
@@ -137,10 +137,10 @@ def show(chunk: pa.RecordBatch, row: Mapping[str, Any]) -> list[str]:
             f"Player 1 wins, for one by crossing {'cell' if take == 1 else 'cells'} {_span(move, last)}.{value}"
         )
         lines.append(_excerpt(strip[: move - 1] + "#" * take + strip[last:], move - 1))
-    if "period" in answer:
-        period = f"period {answer['period']:,} from runs of {answer['period_from']:,} cells on"
+    if "period" in solution:
+        period = f"period {solution['period']:,} from runs of {solution['period_from']:,} cells on"
         lines.append(f"The Grundy values for K = {take} have {period} (proved).")
-    for name, facts in answer.get("solvers", {}).items():
+    for name, facts in solution.get("solvers", {}).items():
         found = facts.get("refused") or f"{facts['states']:,} positions"
         lines.append(f"  {name:<9}{facts['seconds']:>12.6f} s  {found}")
     return lines

@@ -26,7 +26,7 @@ PARTS = U(16)
 BLOCK = U(64)
 """Words (of 64 pairs) between two looks whether a number was found."""
 
-MOST_BITS = 16
+MAX_BITS = 16
 SEEN = np.uint8(1)
 
 
@@ -78,11 +78,11 @@ def grow(take, start, stop, values, reversed_values, planes, reversed_planes, pa
     """Values of the runs from `start` to `stop` - 1.
 
     values  uint16[room], those before `start` known; reversed_values the same from the end: [room - 1 - n].
-    planes  uint64[MOST_BITS, words]: bit n of row b is bit b of value n; reversed_planes likewise; pairs is room for
+    planes  uint64[MAX_BITS, words]: bit n of row b is bit b of value n; reversed_planes likewise; pairs is room for
             as many. Only needed where a run has more than SAMPLE pairs; else they have no words.
-    seen    uint8[1 << MOST_BITS], all 0, and so again on return.
+    seen    uint8[1 << MAX_BITS], all 0, and so again on return.
     equal   uint64[BLOCK].
-    Returns the first run without a value: `stop`, or less if a value has no room in MOST_BITS.
+    Returns the first run without a value: `stop`, or less if a value has no room in MAX_BITS.
     """
     end = U(len(values) - 1)
     with_planes = planes.shape[1] > 0
@@ -109,7 +109,7 @@ def grow(take, start, stop, values, reversed_values, planes, reversed_planes, pa
                 seen[number] = 0
             while least >> n_bits:
                 n_bits += 1
-            if n_bits > MOST_BITS - 1:
+            if n_bits > MAX_BITS - 1:
                 return n
         place, mirrored = U(n), end - U(n)
         values[place] = reversed_values[mirrored] = least

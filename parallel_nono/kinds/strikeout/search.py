@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MOST_WORDS = 1 << 22
+MAX_WORDS = 1 << 22
 """Positions that `bitmask` lists: nine bytes each."""
 
-MOST_REMEMBERED = 1 << 20
+MAX_REMEMBERED = 1 << 20
 """Positions that `sorted` and `multiset` remember: some hundred bytes each."""
 
-MOST_CELLS = 1 << 13
+MAX_CELLS = 1 << 13
 """Cells of a strip for `sorted` and `multiset`: a position takes as long as it has runs."""
 
 LOOK = 1 << 6
@@ -99,9 +99,9 @@ def bitmask(strip: str, take: int, watch: Watch) -> Verdict:
             words[before:n] = words[: n - before] | (block << np.uint64(end - take))
     free = np.uint64(sum(1 << place for place, cell in enumerate(strip) if cell == "O"))
     wins = np.zeros(len(words), np.uint8)
-    for stop in range(len(words), 0, -MOST_WORDS // 256):
+    for stop in range(len(words), 0, -MAX_WORDS // 256):
         watch.look()
-        move = judge_words(words, wins, free, block, len(strip) - take, max(0, stop - MOST_WORDS // 256), stop)
+        move = judge_words(words, wins, free, block, len(strip) - take, max(0, stop - MAX_WORDS // 256), stop)
     return Verdict(1 if wins[0] else 2, -1, int(move), len(words))
 
 
@@ -113,8 +113,8 @@ def _word_counts(strip: str, take: int) -> list[int]:
     for end, cell in enumerate(strip, start=1):
         free = free + 1 if cell == "O" else 0
         counts.append(counts[-1] + (counts[end - take] if free >= take else 0))
-    if counts[-1] > MOST_WORDS:
-        raise Refused(f"expected at most {MOST_WORDS:,} positions, found {counts[-1]:,}")
+    if counts[-1] > MAX_WORDS:
+        raise Refused(f"expected at most {MAX_WORDS:,} positions, found {counts[-1]:,}")
     return counts
 
 
@@ -169,8 +169,8 @@ def remembered(container: Container, strip: str, take: int, cut: bool, watch: Wa
     cut     stop looking at a position when one of its moves leads to a lost one.
     Errors  Refused, Late.
     """
-    if len(strip) > MOST_CELLS:
-        raise Refused(f"expected a strip of at most {MOST_CELLS:,} cells, found {len(strip):,}")
+    if len(strip) > MAX_CELLS:
+        raise Refused(f"expected a strip of at most {MAX_CELLS:,} cells, found {len(strip):,}")
     runs = runs_of(strip)
     known: dict[Hashable, bool] = {container.of(()): False}
     first = container.of(length for _, length in runs if length >= take)
@@ -229,6 +229,6 @@ def _judge(
         if path and not wins:  # the move that led here wins
             before, left, _ = path.pop()
             path.append((before, iter(()) if cut else left, True))
-        if len(known) > MOST_REMEMBERED:
-            raise Refused(f"expected at most {MOST_REMEMBERED:,} positions, found more")
+        if len(known) > MAX_REMEMBERED:
+            raise Refused(f"expected at most {MAX_REMEMBERED:,} positions, found more")
     return known[first]

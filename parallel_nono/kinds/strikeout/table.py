@@ -26,7 +26,7 @@ import numpy as np
 from .search import Watch
 
 if TYPE_CHECKING:
-    from .check import Certificate
+    from .checker import Certificate
 
 FIRST_ROOM = 256
 """Values that a table has at least. It doubles, and is looked at for a period whenever it is full."""
@@ -40,7 +40,7 @@ STEP_PAIRS = 1 << 26
 WAIT_S = 0.02
 """Seconds between two looks at the clock while another thread computes."""
 
-MOST_TABLES, MOST_BYTES = 256, 1 << 28
+MAX_TABLES, MAX_BYTES = 256, 1 << 28
 """Tables, and bytes of all of them; those not used for longest are forgotten first."""
 
 
@@ -157,14 +157,14 @@ def table_of(take: int) -> Table:
         table = _tables.pop(take, None) or Table(take)
         _tables[take] = table
         n_bytes = sum(other.n_bytes for other in _tables.values())
-        while len(_tables) > 1 and (n_bytes > MOST_BYTES or len(_tables) > MOST_TABLES):
+        while len(_tables) > 1 and (n_bytes > MAX_BYTES or len(_tables) > MAX_TABLES):
             n_bytes -= _tables.popitem(last=False)[1].n_bytes
         return table
 
 
 def certificate(take: int, longest: int) -> Certificate:
     """The values of runs up to `longest`, for whoever wants to see that they are right."""
-    from .check import Certificate
+    from .checker import Certificate
 
     table = table_of(take)
     table.grow(longest, FOR_EVER)

@@ -23,7 +23,7 @@ from ..summary import duration
 from ..tables import SPENT, Column, tables
 from .pack import KINDS, pack, pictures, steps
 
-MOST_ROWS = 200_000
+MAX_ROWS = 200_000
 """Rows in the table of a page: the heaviest. Beyond that a browser is no longer quick."""
 
 PICTURE_SIDE, PICTURE_BYTES = 64, 6_000_000
@@ -78,7 +78,7 @@ def _limits(report: Report, n_shown: int, n_pictures: int) -> str:
     if n_shown < report.n_rows:
         said += f" The table has the {n_shown:,} heaviest of {report.n_rows:,}."
     if n_pictures and n_pictures < n_shown:
-        said += f" {n_pictures:,} have a picture: those with an answer, the heaviest first."
+        said += f" {n_pictures:,} have a picture: those with a solution, the heaviest first."
     return said
 
 
@@ -126,9 +126,9 @@ def _data(out: Path, report: Report, connection: Any) -> tuple[str, int, int]:
     connection.register("rows", dataset(out))
     rows = connection.sql(
         f"""select {", ".join(NUMBERS)}, name, source, outcome, stage, error,
-                case when kind = 'nonogram' then answer else '' end as answer
-            from ({view("answer")})
-            order by solve_s desc, source, index limit {MOST_ROWS}"""
+                case when kind = 'nonogram' then solution else '' end as solution
+            from ({view("solution")})
+            order by solve_s desc, source, index limit {MAX_ROWS}"""
     ).to_arrow_table()
     connection.unregister("rows")
     columns = {name: rows.column(name).to_numpy().astype(KINDS[kind]) for name, kind in NUMBERS.items()}
@@ -137,7 +137,7 @@ def _data(out: Path, report: Report, connection: Any) -> tuple[str, int, int]:
     outcomes, columns["outcome"] = coded(rows.column("outcome"), outcomes, np.uint8)
     stages, columns["stage"] = coded(rows.column("stage"), stages, np.uint8)
     cells = zip(
-        (text for batch in rows.column("answer").chunks for text in batch.to_pylist()),
+        (text for batch in rows.column("solution").chunks for text in batch.to_pylist()),
         *(columns[name].tolist() for name in ("height", "width", "n_colours")),
         strict=True,
     )

@@ -13,7 +13,7 @@ from ..tables import Column
 from . import coded, render
 from .pack import pack
 
-MOST_PAIRS = 100_000
+MAX_PAIRS = 100_000
 """Points of a plot: pairs with a changed verdict, then those with the longest times."""
 
 
@@ -22,7 +22,7 @@ def compared_page(found: Comparison, connection: Any) -> str:
     rows = connection.sql(f"""
         select name, source, index, outcome_a, outcome_b, solve_s_a, solve_s_b, n_lines_a, n_lines_b from pairs
         where timed order by outcome_a <> outcome_b desc, greatest(solve_s_a, solve_s_b) desc, source, index
-        limit {MOST_PAIRS}""").to_arrow_table()
+        limit {MAX_PAIRS}""").to_arrow_table()
     columns = {name: rows.column(name).to_numpy().astype(np.float32) for name in ("solve_s_a", "solve_s_b")}
     columns |= {name: rows.column(name).to_numpy().astype(np.float64) for name in ("n_lines_a", "n_lines_b")}
     columns["index"] = rows.column("index").to_numpy().astype(np.int32)

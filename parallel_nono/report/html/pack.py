@@ -47,20 +47,21 @@ def _aligned(at: int) -> int:
 
 
 def pictures(
-    answers: Iterable[tuple[str, int, int, int]], side: int, most_bytes: int
+    solutions: Iterable[tuple[str, int, int, int]], side: int, max_bytes: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Small pictures of answers: where each begins (one entry more than answers), their bytes, and how many there are.
+    """Small pictures of solutions: where each begins (one entry more than solutions), their bytes, and how many there
+    are.
 
-    answers     text as in `Attempt.answer`, height, width, n_colours; a text of another size has no picture.
+    solutions     text as in `Attempt.solution`, height, width, n_colours; a text of another size has no picture.
     side        a picture has at most so many cells to a side; of larger ones every second, third, ... cell is taken.
-    most_bytes  from the picture on that would go beyond, there are none.
+    max_bytes  from the picture on that would go beyond, there are none.
     Black and white is a bit a cell, first cell highest; other pictures are a byte a cell, the index of the colour.
     """
     starts, chunks, total, n = [0], [], 0, 0
     full = False
-    for text, height, width, n_colours in answers:
+    for text, height, width, n_colours in solutions:
         picture = b"" if full else _picture(text, height, width, n_colours, side)
-        if total + len(picture) > most_bytes:
+        if total + len(picture) > max_bytes:
             full, picture = True, b""
         total += len(picture)
         n += bool(picture)
@@ -82,7 +83,7 @@ def _picture(text: str, height: int, width: int, n_colours: int, side: int) -> b
 
 
 _ASCII = np.zeros(128, np.uint32)
-"""The colour that an ASCII letter of an answer stands for."""
+"""The colour that an ASCII letter of a solution stands for."""
 _ASCII[[ord(letter) for letter in LETTERS[1:]]] = np.arange(1, len(LETTERS))
 
 

@@ -5,10 +5,10 @@ import { Grid, OPEN, openCells } from "./grid.js";
 
 const $ = (id) => document.getElementById(id);
 const WORDS = {
-  unique: ["good", "Unique: this is the only answer."],
+  unique: ["good", "Unique: this is the only solution."],
   solved: ["good", "Solved."],
-  multiple: ["warn", "Ambiguous: there are several answers."],
-  contradiction: ["bad", "Contradiction: no answer obeys the clues."],
+  multiple: ["warn", "Ambiguous: there are several solutions."],
+  contradiction: ["bad", "Contradiction: no solution obeys the clues."],
   stalled: ["warn", "Undecided: the solver gave up."],
   timeout: ["warn", "Undecided: out of time."],
 };
@@ -83,26 +83,26 @@ function complain(message) {
 
 /** Ask the server. Errors: Error with the sentence it gave; asks for the token where one is needed. */
 async function ask(path, options = {}) {
-  let answer;
+  let response;
   try {
-    answer = await fetch(path, options);
+    response = await fetch(path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("the server does not answer");
   }
-  if (answer.ok) return answer;
-  if (answer.status === 401 && path !== "/api/login") {
+  if (response.ok) return response;
+  if (response.status === 401 && path !== "/api/login") {
     $("login").hidden = false;
     $("token").focus();
   }
-  const told = await answer.json().catch(() => ({}));
-  throw new Error(told.error ?? `the server says ${answer.status}`);
+  const told = await response.json().catch(() => ({}));
+  throw new Error(told.error ?? `the server says ${response.status}`);
 }
 
 /** Ask for a stream of events; ends early when `signal` aborts. */
 async function* events(path, options) {
-  const answer = await ask(path, options);
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  const response = await ask(path, options);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let kept = "";
   for (;;) {
     const { value, done } = await reader.read();
@@ -158,7 +158,7 @@ function stepText(frame) {
       return frame.line < 0 ? `at the start: ${learnt}` : `round ${frame.round}, ${lineName(frame.line)}: ${learnt}`;
     case "probe":
       return `probe of ${cell}: ${learnt}`;
-    case "answer":
+    case "solution":
       return `the rest, by ${STAGES[shown.verdict.stage]}: ${learnt}`;
     default:
       return `contradiction in ${frame.line >= 0 ? lineName(frame.line) : cell}`;
@@ -180,13 +180,13 @@ function draw() {
     const cut = shown.cut && shown.at === list.length ? " (there are more, too many to show)" : "";
     $("step").textContent = `Step ${number(shown.at)} of ${number(list.length)}${what}${cut}`;
   } else if (view === "both") {
-    cells = Int32Array.from(verdict.answers[0]);
-    options = { other: Int32Array.from(verdict.answers[1]) };
+    cells = Int32Array.from(verdict.solutions[0]);
+    options = { other: Int32Array.from(verdict.solutions[1]) };
     const n = cells.reduce((sum, cell, place) => sum + (cell !== options.other[place]), 0);
-    $("step").textContent = `Both answers: they differ in ${counted(n, "cell")}, which are framed.`;
+    $("step").textContent = `Both solutions: they differ in ${counted(n, "cell")}, which are framed.`;
   } else {
-    cells = Int32Array.from(view === "known" ? verdict.partial : verdict.answers[view === "second" ? 1 : 0]);
-    $("step").textContent = { known: "What is known for certain.", first: "The first answer.", second: "The second answer.", answer: "The answer." }[view];
+    cells = Int32Array.from(view === "known" ? verdict.partial : verdict.solutions[view === "second" ? 1 : 0]);
+    $("step").textContent = { known: "What is known for certain.", first: "The first solution.", second: "The second solution.", solution: "The solution." }[view];
   }
   grid.setCells(cells, true, options);
   const open = cells.reduce((sum, cell) => sum + (cell === OPEN), 0);
@@ -197,8 +197,8 @@ function draw() {
 function views() {
   const { verdict } = shown;
   const found = [["steps", "Steps"]];
-  if (verdict?.answers.length > 1) found.push(["both", "Both answers"], ["first", "First"], ["second", "Second"]);
-  else if (verdict?.answers.length) found.push(["answer", "Answer"]);
+  if (verdict?.solutions.length > 1) found.push(["both", "Both solutions"], ["first", "First"], ["second", "Second"]);
+  else if (verdict?.solutions.length) found.push(["solution", "Solution"]);
   else if (verdict) found.push(["known", "What is known"]);
   const buttons = [...$("views").children];
   if (buttons.length !== found.length || found.some(([view], place) => buttons[place].value !== view)) {
@@ -261,7 +261,7 @@ function pause() {
 function finish() {
   const { verdict } = shown;
   if (!verdict || shown.view !== "steps") return;
-  if (verdict.answers.length > 1) show("both");
+  if (verdict.solutions.length > 1) show("both");
 }
 
 function status(words, className = "") {
@@ -307,7 +307,7 @@ function decided(verdict) {
   status(`${words}${verdict.witness ? ` ${verdict.witness}` : ""}`, className);
   const rows = [
     ["Outcome", verdict.outcome],
-    ["Answers", verdict.exhausted ? number(verdict.n_answers) : `at least ${number(verdict.n_answers)}`],
+    ["Solutions", verdict.exhausted ? number(verdict.n_solutions) : `at least ${number(verdict.n_solutions)}`],
     ["Decided by", STAGES[verdict.stage] ?? verdict.stage],
     ...(verdict.rating ? [["Difficulty", verdict.rating]] : []),
     ...Object.entries(COUNTS).map(([name, words]) => [words, number(verdict.counts[name])]),
@@ -336,13 +336,13 @@ function decided(verdict) {
   views();
 }
 
-/** All is there: the answer as a last step, where lines and probes left cells open. */
+/** All is there: the solution as a last step, where lines and probes left cells open. */
 function ended() {
   const { verdict, frames: list } = shown;
   if (verdict?.outcome === "unique") {
     const cells = cellsAt(list, list.length);
     const at = [...cells.keys()].filter((place) => cells[place] === OPEN);
-    if (at.length) list.push({ by: "answer", round: 0, line: -1, cell: null, at, to: at.map((place) => verdict.answers[0][place]) });
+    if (at.length) list.push({ by: "solution", round: 0, line: -1, cell: null, at, to: at.map((place) => verdict.solutions[0][place]) });
   }
 }
 
@@ -440,14 +440,14 @@ async function save() {
     to: $("to").value,
     show: $("show").value,
     puzzle: puzzle.text,
-    answers: verdict.answers,
+    solutions: verdict.solutions,
     outcome: verdict.outcome,
   });
   try {
-    const answer = await ask("/api/export", { method: "POST", body });
-    const name = decodeURIComponent(answer.headers.get("content-disposition").split("''")[1]);
+    const response = await ask("/api/export", { method: "POST", body });
+    const name = decodeURIComponent(response.headers.get("content-disposition").split("''")[1]);
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(await answer.blob());
+    link.href = URL.createObjectURL(await response.blob());
     link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

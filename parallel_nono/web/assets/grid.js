@@ -1,4 +1,4 @@
-// A nonogram on a canvas: clues, cells, the line that was just settled, and where two answers differ.
+// A nonogram on a canvas: clues, cells, the line that was just settled, and where two solutions differ.
 //
 // puzzle  {height, width, rows: [[[length, colour], ...], ...], columns: ..., palette: ["#rrggbb", ...]}
 //         background first; length 0 is a blot and is shown as `?`.
@@ -10,7 +10,7 @@ const MARK = "#ff00ff";
 const ACTIVE = "rgba(255, 190, 0, 0.28)";
 const READABLE = 11; // pixels of a cell from which clue numbers are written
 const LARGEST = 30;
-const MOST_PIXELS = 8192; // of a side; browsers refuse larger canvases
+const MAX_PIXELS = 8192; // of a side; browsers refuse larger canvases
 
 function channels(shade) {
   const value = parseInt(shade.slice(1), 16);
@@ -63,7 +63,7 @@ class Grid {
   /** Show another puzzle, nothing of it known. Errors: Error if a line is too long to be drawn. */
   setPuzzle(puzzle) {
     const { height, width, palette } = puzzle;
-    if (Math.max(height, width) > MOST_PIXELS) throw new Error(`${height} x ${width} is too long to be drawn here`);
+    if (Math.max(height, width) > MAX_PIXELS) throw new Error(`${height} x ${width} is too long to be drawn here`);
     this.puzzle = puzzle;
     const every = [...puzzle.rows, ...puzzle.columns].flat();
     this.left = Math.max(0, ...puzzle.rows.map((clue) => clue.length));
@@ -79,7 +79,7 @@ class Grid {
     this.refit(true);
   }
 
-  /** Show these cells; `other`: a second answer, whose differences are marked; `line`: the one to point out, or -1. */
+  /** Show these cells; `other`: a second solution, whose differences are marked; `line`: the one to point out, or -1. */
   setCells(cells, redraw = true, { other = null, line = -1 } = {}) {
     this.cells = cells;
     this.other = other;
@@ -122,7 +122,7 @@ class Grid {
     } else if (!this.zoom && !clues) {
       size = fitted(false);
     }
-    const most = Math.floor(MOST_PIXELS / devicePixelRatio / Math.max(...sides(clues)));
+    const most = Math.floor(MAX_PIXELS / devicePixelRatio / Math.max(...sides(clues)));
     size = Math.max(1, Math.min(size, most));
     clues = clues && size >= READABLE;
     if (!force && size === this.size && clues === this.clues) return;
@@ -229,7 +229,7 @@ class Grid {
     pen.globalAlpha = 1;
   }
 
-  /** A cell in which the answers differ shows both colours, parted by its diagonal, in a frame. */
+  /** A cell in which the solutions differ shows both colours, parted by its diagonal, in a frame. */
   drawMarks(pen, x0, y0) {
     const { size, puzzle, cells, other } = this;
     pen.lineWidth = Math.max(1, Math.round(size / 10));

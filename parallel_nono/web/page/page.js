@@ -2,11 +2,11 @@
 
 "use strict";
 
-const MOST_TEXT = 4 * 2 ** 20; // characters of a file or of a link
+const MAX_TEXT = 4 * 2 ** 20; // characters of a file or of a link
 const LONGEST_QUERY = 1500; // servers refuse long addresses; what follows a # stays in the browser
 const OPEN_CELL = 65535;
-const MOST_DRAWN = 40_000; // cells that are drawn as text
-const MOST_BUTTONS = 9;
+const MAX_DRAWN = 40_000; // cells that are drawn as text
+const MAX_BUTTONS = 9;
 
 const EXAMPLES = {
   hook: 'title "Hook"\nwidth 3\nheight 3\n\nrows\n2\n1\n3\n\ncolumns\n3\n1,1\n1\n',
@@ -15,7 +15,7 @@ const EXAMPLES = {
     'title "Umbrella"\nwidth 9\nheight 9\ncolor a #c8102e\ncolor b #1f5fa8\ncolor c #5b3a1e\n\n' +
     "rows\n3a\n3a,1b,3a\n3a,3b,3a\n2a,5b,2a\n1a,1c,1a\n1c\n1c\n1c,1c\n3c\n\n" +
     "columns\n3a\n3a\n2a,1b,2c\n2a,2b,1c\n1a,3b,5c\n2a,2b\n2a,1b\n3a\n3a\n",
-  contrary: 'title "No answer"\nwidth 3\nheight 3\n\nrows\n1,1\n1,1\n0\n\ncolumns\n1\n2\n1\n',
+  contrary: 'title "No solution"\nwidth 3\nheight 3\n\nrows\n1,1\n1,1\n0\n\ncolumns\n1\n2\n1\n',
   search: "15x15:1/1/1.3/1/1.3/1/1.3/1/1.3/1/1.3/1/1.3/1/3/3/1/3.1/1/3.1/1/3.1/1/3.1/1/3.1/1/3.1/1/1\n",
 };
 
@@ -52,9 +52,9 @@ function compiledModule() {
 }
 
 async function bytesOfFetch() {
-  const answer = await fetch("pnono.wasm");
-  if (!answer.ok) throw new Error(`pnono.wasm can't be loaded: ${answer.status} ${answer.statusText}`);
-  return answer.arrayBuffer();
+  const response = await fetch("pnono.wasm");
+  if (!response.ok) throw new Error(`pnono.wasm can't be loaded: ${response.status} ${response.statusText}`);
+  return response.arrayBuffer();
 }
 
 function bytesOfScript() {
@@ -70,7 +70,7 @@ function bytesOfScript() {
 // Asking.
 
 function tooLong(found) {
-  return new parser.InvalidPuzzle(`expected at most ${plural(MOST_TEXT, "character")}, found ${found}`);
+  return new parser.InvalidPuzzle(`expected at most ${plural(MAX_TEXT, "character")}, found ${found}`);
 }
 
 function complain(message) {
@@ -85,7 +85,7 @@ function read(solve) {
   text = $("text").value;
   let puzzles;
   try {
-    if (text.length > MOST_TEXT) throw tooLong("more");
+    if (text.length > MAX_TEXT) throw tooLong("more");
     ({ puzzles } = parser.parse(text));
   } catch (error) {
     return refuse(error);
@@ -175,15 +175,15 @@ async function start() {
     }
   };
   job.worker.onerror = (event) => running === job && fail(event.message || "the worker ended");
-  const answers = Math.max(1, Number($("answers").value) || 2);
-  const options = { answers, seconds: Number($("seconds").value) || Infinity };
+  const solutions = Math.max(1, Number($("solutions").value) || 2);
+  const options = { solutions, seconds: Number($("seconds").value) || Infinity };
   job.worker.postMessage({ module, layout: LAYOUT, puzzle, options });
 }
 
 function underWay(latest, seconds) {
   if (!latest) return `Lines: ${duration(seconds)}`;
   const { n_probes: probes, n_branches: branches, n_conflicts: conflicts } = latest.counts;
-  const found = latest.found ? `, ${plural(latest.found, "answer")} found` : "";
+  const found = latest.found ? `, ${plural(latest.found, "solution")} found` : "";
   const took = `${plural(probes, "probe")}, ${plural(branches, "branch", "es")}, ${plural(conflicts, "conflict")}`;
   return `${latest.stage === "line" ? "Probes" : "Search"}: ${duration(seconds)}, ${took}${found}`;
 }
@@ -214,23 +214,23 @@ function fail(message) {
 // What came out.
 
 function sentence(puzzle, result) {
-  const { outcome, stage, witness, exhausted, nAnswers, answers, nOpen } = result;
+  const { outcome, stage, witness, exhausted, nSolutions, solutions, nOpen } = result;
   const how = DECIDED_BY[stage];
   switch (outcome) {
     case "unique":
-      return ["good", `Unique: this is the only answer; ${how}.`];
+      return ["good", `Unique: this is the only solution; ${how}.`];
     case "solved":
-      return ["good", `Solved: this answer obeys the clues; whether it is the only one was not asked; ${how}.`];
+      return ["good", `Solved: this solution obeys the clues; whether it is the only one was not asked; ${how}.`];
     case "multiple": {
-      const [first, second] = answers;
+      const [first, second] = solutions;
       const n = first.reduce((sum, cell, at) => sum + (cell !== second[at]), 0);
-      const many = exhausted ? `exactly ${nAnswers}` : `at least ${nAnswers}`;
-      return ["warn", `Ambiguous: ${many} answers; the first two differ in ${plural(n, "cell")}.`];
+      const many = exhausted ? `exactly ${nSolutions}` : `at least ${nSolutions}`;
+      return ["warn", `Ambiguous: ${many} solutions; the first two differ in ${plural(n, "cell")}.`];
     }
     case "contradiction":
-      return ["bad", `Contradiction: no answer obeys the clues: ${witness || how}.`];
+      return ["bad", `Contradiction: no solution obeys the clues: ${witness || how}.`];
     case "timeout": {
-      const known = nAnswers ? "one answer is found, whether there are more is open" : `${plural(nOpen, "cell")} open`;
+      const known = nSolutions ? "one solution is found, whether there are more is open" : `${plural(nOpen, "cell")} open`;
       return ["warn", `Timeout after ${duration(result.seconds.solve)}: ${known}; that proves nothing.`];
     }
     default:
@@ -242,18 +242,18 @@ function report(puzzle, result) {
   const [tone, words] = sentence(puzzle, result);
   $("status").className = tone;
   $("status").textContent = words;
-  const { answers, partial, counts, seconds } = result;
-  if (answers.length > 1) {
-    const single = answers.map((cells, at) => [`Answer ${at + 1}`, cells]);
-    setViews([["Differences", answers[0], answers[1]], ...single, ["In common", common(answers)]]);
+  const { solutions, partial, counts, seconds } = result;
+  if (solutions.length > 1) {
+    const single = solutions.map((cells, at) => [`Solution ${at + 1}`, cells]);
+    setViews([["Differences", solutions[0], solutions[1]], ...single, ["In common", common(solutions)]]);
   } else {
-    setViews([answers.length ? ["Answer", answers[0]] : ["Known", partial]]);
+    setViews([solutions.length ? ["Solution", solutions[0]] : ["Known", partial]]);
   }
   $("facts").hidden = false;
   rows($("verdict"), {
     Verdict: result.outcome,
     "Decided by": result.stage,
-    Answers: `${result.exhausted ? "exactly" : "at least"} ${result.nAnswers.toLocaleString("en")}`,
+    Solutions: `${result.exhausted ? "exactly" : "at least"} ${result.nSolutions.toLocaleString("en")}`,
     Size: `${puzzle.width} x ${puzzle.height}, ${plural(puzzle.palette.length, "colour")}`,
     "Open after lines": plural(result.nOpenLines ?? 0, "cell"),
     "Open after probes": plural(result.nOpen, "cell"),
@@ -282,9 +282,9 @@ function rows(body, facts) {
   body.replaceChildren(...Object.entries(facts).map(row));
 }
 
-/** What all answers agree on. */
-function common(answers) {
-  return answers[0].map((cell, at) => (answers.every((cells) => cells[at] === cell) ? cell : OPEN_CELL));
+/** What all solutions agree on. */
+function common(solutions) {
+  return solutions[0].map((cell, at) => (solutions.every((cells) => cells[at] === cell) ? cell : OPEN_CELL));
 }
 
 /** A time with three digits; browsers blur their clocks, so nothing below a tenth of a millisecond. */
@@ -302,7 +302,7 @@ function setViews(found) {
   views = found;
   if (!same) {
     const single = views.length < 2 ? [] : views.map(button);
-    $("views").replaceChildren(...(views.length > MOST_BUTTONS ? [choice()] : single));
+    $("views").replaceChildren(...(views.length > MAX_BUTTONS ? [choice()] : single));
   }
   look(0);
 }
@@ -317,7 +317,7 @@ function button([name], at) {
 /** All views in a list, where there are too many for a button each. */
 function choice() {
   const made = document.createElement("select");
-  made.setAttribute("aria-label", "Answers");
+  made.setAttribute("aria-label", "Solutions");
   made.append(...views.map(([name], at) => new Option(name, at)));
   made.onchange = () => look(Number(made.value));
   return made;
@@ -336,10 +336,10 @@ function look(at) {
   if (!running) offerPicture();
 }
 
-/** The grid in letters, `?` for an open cell, `*` behind one in which the answers differ. */
+/** The grid in letters, `?` for an open cell, `*` behind one in which the solutions differ. */
 function draw(cells, other) {
   const { height, width, palette } = chosen;
-  if (height * width > MOST_DRAWN) {
+  if (height * width > MAX_DRAWN) {
     $("drawn").textContent = "Too large to be drawn in letters.";
     return;
   }
@@ -371,7 +371,7 @@ async function pumped(bytes, stream) {
     const { done, value } = await reader.read();
     if (done) return new Uint8Array(await new Blob(parts).arrayBuffer());
     size += value.length;
-    if (size > MOST_TEXT) throw new parser.InvalidPuzzle("expected a puzzle in the link, found one too large");
+    if (size > MAX_TEXT) throw new parser.InvalidPuzzle("expected a puzzle in the link, found one too large");
     parts.push(value);
   }
 }
@@ -418,7 +418,7 @@ async function openLink() {
   const value = query.get("s") ?? fragment.get("s");
   if (value === null) return;
   const wanted = Number(query.get("solutions") ?? fragment.get("solutions"));
-  if (Number.isInteger(wanted) && wanted > 0) $("answers").value = Math.min(wanted, 1000);
+  if (Number.isInteger(wanted) && wanted > 0) $("solutions").value = Math.min(wanted, 1000);
   try {
     take(await inflated(value));
   } catch (error) {
@@ -437,7 +437,7 @@ function take(given) {
 }
 
 async function takeFile(file) {
-  if (file.size > MOST_TEXT) return refuse(tooLong(plural(file.size, "byte")));
+  if (file.size > MAX_TEXT) return refuse(tooLong(plural(file.size, "byte")));
   take(await file.text());
 }
 

@@ -12,7 +12,7 @@ function solverOf(instance, layout) {
   const { places, status: STATUS, stages: STAGES, counts: COUNTS, families: FAMILIES } = layout;
   const OPEN_CELL = 65535;
   const PAGE = 65536;
-  const MOST_KEPT = 1000; // answers
+  const MAX_KEPT = 1000; // solutions
   const SLICE = 60; // milliseconds that the search goes on before it is asked how far it is
   const now = () => performance.now();
 
@@ -96,13 +96,13 @@ function solverOf(instance, layout) {
     }
 
     begin(stages, mostVisits) {
-      this.set({ stages, most_visits: mostVisits });
+      this.set({ stages, max_visits: mostVisits });
       begin(this.at);
       return this.get("status");
     }
 
     goOn(mostVisits) {
-      this.set({ most_visits: mostVisits });
+      this.set({ max_visits: mostVisits });
       go_on(this.at);
       return this.get("status");
     }
@@ -139,7 +139,7 @@ function solverOf(instance, layout) {
     return at === clue.length;
   }
 
-  /** Whether a grid obeys all clues: written apart from the kernels, and asked about every answer. */
+  /** Whether a grid obeys all clues: written apart from the kernels, and asked about every solution. */
   function obeys(puzzle, cells) {
     const { width, rows, columns } = puzzle;
     return (
@@ -150,24 +150,24 @@ function solverOf(instance, layout) {
 
   /**
    * Decide one puzzle; a generator of progress {stage, counts, seconds, cells, found} that returns the result
-   * {outcome, stage, witness, answers, nAnswers, exhausted, partial, counts, seconds, nOpen, family}.
+   * {outcome, stage, witness, solutions, nSolutions, exhausted, partial, counts, seconds, nOpen, family}.
    * Whoever iterates decides how long: the search rests every SLICE milliseconds, after a node at least.
    */
-  function* solving(puzzle, { seconds: most = Infinity, answers: wanted = 2, probes = layout.probes } = {}) {
+  function* solving(puzzle, { seconds: most = Infinity, solutions: wanted = 2, probes = layout.probes } = {}) {
     const began = now();
-    const more = Math.min(Math.max(wanted, 2), MOST_KEPT) - 2;
+    const more = Math.min(Math.max(wanted, 2), MAX_KEPT) - 2;
     const times = { line: 0, probe: 0, search: 0, solve: 0 };
     let family = "";
     const result = (outcome, rest = {}) => {
       times.solve = times.line + times.probe + times.search;
-      return { outcome, witness: "", answers: [], nAnswers: 0, exhausted: false, seconds: times, family, ...rest };
+      return { outcome, witness: "", solutions: [], nSolutions: 0, exhausted: false, seconds: times, family, ...rest };
     };
     const early = (outcome, witness, exhausted) => {
       const [partial, counts] = [new Uint16Array(puzzle.height * puzzle.width).fill(OPEN_CELL), countsOf(() => 0)];
       return result(outcome, { stage: "read", witness, exhausted, partial, counts, nOpen: 0, nOpenLines: 0 });
     };
     try {
-      const slate = new Slate(puzzle, { wanted, most_probes: probes, more });
+      const slate = new Slate(puzzle, { wanted, max_probes: probes, more });
       if (!slate.measure(layout.levels)) return early("contradiction", misfit(slate, puzzle.height), true);
       family = FAMILIES[slate.get("family")];
       let start = now();
@@ -206,8 +206,8 @@ function solverOf(instance, layout) {
   function ending(slate, puzzle, status, more) {
     const found = slate.get("found");
     const exhausted = status === STATUS.CONTRADICTION;
-    const answers = Array.from({ length: Math.min(found, 2 + more) }, (_, at) => slate.grid("cells", at));
-    if (!answers.every((cells) => obeys(puzzle, cells))) throw new Error("the checker refuses an answer");
+    const solutions = Array.from({ length: Math.min(found, 2 + more) }, (_, at) => slate.grid("cells", at));
+    if (!solutions.every((cells) => obeys(puzzle, cells))) throw new Error("the checker refuses a solution");
     let outcome = "stalled";
     if (status === STATUS.SPENT) outcome = "timeout";
     if (found >= 2) outcome = "multiple";
@@ -223,7 +223,7 @@ function solverOf(instance, layout) {
     const nOpen = Math.max(slate.get("left"), 0);
     const nOpenLines = Math.max(slate.get("lined"), 0);
     const partial = exhausted && !found ? new Uint16Array(slate.cells).fill(OPEN_CELL) : slate.grid("cells");
-    return [outcome, { stage, witness, answers, nAnswers: found, exhausted, partial, counts, nOpen, nOpenLines }];
+    return [outcome, { stage, witness, solutions, nSolutions: found, exhausted, partial, counts, nOpen, nOpenLines }];
   }
 
   /** All of `solving` at once. */
@@ -239,7 +239,7 @@ function solverOf(instance, layout) {
   function settle(clue, may, nColours) {
     const columns = Array.from(may, () => []);
     const puzzle = { height: 1, width: may.length, rows: [clue], columns, palette: Array(nColours) };
-    const slate = new Slate(puzzle, { wanted: 2, most_probes: 0, more: 0 });
+    const slate = new Slate(puzzle, { wanted: 2, max_probes: 0, more: 0 });
     slate.measure(1);
     if (slate.get("verdict") >= 0) return null;
     slate.findRoom(); // the sums of rows and columns differ here, which does not matter

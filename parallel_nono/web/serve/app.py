@@ -4,7 +4,7 @@
     POST /api/login              {"token"} -> a cookie
     GET  /api/about              bounds of this server, formats
     POST /api/solve?NAME=...     a puzzle or a picture -> a stream of events (jobs.solve); closing it ends the job
-    POST /api/export             {"to", "show", "puzzle", "answers", "outcome"} -> a file
+    POST /api/export             {"to", "show", "puzzle", "solutions", "outcome"} -> a file
     GET  /api/runs               folders of results
     GET  /api/runs/RUN/live      a stream of states, one a second, until the run is over
     GET  /runs/RUN/report        the page of `pnono report --html`
@@ -46,7 +46,7 @@ UPLOAD_S = 30.0
 """Seconds that a body may take to arrive."""
 
 FOLLOW_S = 1.0
-MOST_STREAMS = 6
+MAX_STREAMS = 6
 """Runs that a client may follow at a time."""
 
 WRONG_TOKEN_S = 0.5
@@ -142,9 +142,9 @@ class _App:
         if not self.server.token or not isinstance(token, str) or not same(token, self.server.token):
             await asyncio.sleep(WRONG_TOKEN_S)
             raise HTTPException(401, "this is not the token")
-        answer = JSONResponse({})
-        answer.set_cookie(COOKIE, cookie_of(token), httponly=True, samesite="strict", max_age=7 * 86_400)
-        return answer
+        response = JSONResponse({})
+        response.set_cookie(COOKIE, cookie_of(token), httponly=True, samesite="strict", max_age=7 * 86_400)
+        return response
 
     async def about(self, _: Request) -> Response:
         bounds = self.server.bounds
@@ -189,11 +189,11 @@ class _App:
     async def export(self, request: Request) -> Response:
         options = await self.json(request)
         text = str(options.pop("puzzle", "")).encode()
-        header = {key: options.get(key) for key in ("to", "show", "answers", "outcome")} | {"job": "export"}
+        header = {key: options.get(key) for key in ("to", "show", "solutions", "outcome")} | {"job": "export"}
         return await self.content(request, header, text)
 
     async def content(self, request: Request, header: dict[str, Any], body: bytes = b"") -> Response:
-        """The answer to a job that makes a file."""
+        """The response to a job that makes a file."""
         async with self.desk.job(_client(request), header, body) as events:
             async for event in events:
                 if event["type"] == "error":
@@ -203,7 +203,7 @@ class _App:
                     if event.get("name"):
                         headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(event['name'])}"
                     return Response(event["data"], media_type=event["media"], headers=headers)
-        raise HTTPException(500, "the job ended without an answer")
+        raise HTTPException(500, "the job ended without a result")
 
     # Runs.
 
@@ -220,8 +220,8 @@ class _App:
     async def live(self, request: Request) -> Response:
         follower = await run_in_threadpool(Follower, self.run_of(request))
         client = _client(request)
-        if self.following[client] >= MOST_STREAMS:
-            raise Busy(f"you follow {MOST_STREAMS} runs already", mine=True)
+        if self.following[client] >= MAX_STREAMS:
+            raise Busy(f"you follow {MAX_STREAMS} runs already", mine=True)
         self.following[client] += 1
         stack = AsyncExitStack()
         stack.callback(self.following.subtract, [client])
@@ -289,7 +289,7 @@ def is_text(value: object) -> bool:
 
 
 class _Stream(StreamingResponse):
-    """Server-sent events. Whatever ends the answer, also before it began, ends what `stack` holds."""
+    """Server-sent events. Whatever ends the solution, also before it began, ends what `stack` holds."""
 
     def __init__(self, events: AsyncIterator[dict[str, Any]], stack: AsyncExitStack) -> None:
         super().__init__(_encoded(events), headers=STREAM, media_type="text/event-stream")

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 Emit = Callable[[dict[str, Any]], None]
 Options = Mapping[str, Any]
 
-MOST_LISTED = 500
+MAX_LISTED = 500
 """Titles of a file with several puzzles that are sent."""
 
 STEPS_S = 10.0
 """Seconds that the steps of one solving may take; they are shown as far as they came."""
 
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 EVENT_S = 0.05
 """Steps are sent together, an event about so often."""
 
 PICTURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "gif": "image/gif"}
-MOST_FRAMES = 500
+MAX_FRAMES = 500
 IMAGES = ("png", "gif", "bmp", "netpbm")
 """Formats that are pictures, whatever else they may hold."""
 
@@ -97,7 +97,7 @@ def read(options: Options, body: bytes, emit: Emit) -> tuple[Puzzle, list[str]]:
     titles = [title for batch in batches for title in batch.column("name").to_pylist()]
     number = int(options.get("number") or 1)
     if len(titles) > 1:
-        emit({"type": "file", "n": len(titles), "titles": titles[:MOST_LISTED], "number": number})
+        emit({"type": "file", "n": len(titles), "titles": titles[:MAX_LISTED], "number": number})
     if not 1 <= number <= len(titles):
         raise InvalidPuzzle(f"{name}: expected a puzzle number from 1 to {len(titles)}, found {number}")
     place = number - 1
@@ -158,10 +158,10 @@ def verdict_event(result: Result) -> dict[str, Any]:
         "type": "verdict",
         "outcome": result.outcome,
         "stage": result.stage,
-        "n_answers": result.n_answers,
+        "n_solutions": result.n_solutions,
         "exhausted": result.exhausted,
         "witness": result.witness,
-        "answers": [flat(answer) for answer in result.answers],
+        "solutions": [flat(solution) for solution in result.solutions],
         "partial": flat(result.partial),
         "counts": result.counts,
         "seconds": result.seconds,
@@ -187,7 +187,7 @@ def send_steps(puzzle: Puzzle, seconds: float, emit: Emit) -> None:
         if now - sent > EVENT_S:
             emit({"type": "steps", "steps": kept})
             kept, sent = [], now
-        if now - began > seconds or number >= MOST_STEPS:
+        if now - began > seconds or number >= MAX_STEPS:
             cut = True
             break
     emit({"type": "steps", "steps": kept, "last": True, "cut": cut})
@@ -209,8 +209,8 @@ def export(options: Options, body: bytes, emit: Emit) -> None:
     """The event `content` {name, media, data}, where data is bytes.
 
     body     a puzzle as the event `puzzle` gave it.
-    options  to: a format or one of PICTURES;  show: `puzzle`, `answer`, or `steps` (gif);  answers: those of the event
-             `verdict`;  outcome: that of the verdict.
+    options  to: a format or one of PICTURES;  show: `puzzle`, `solution`, or `steps` (gif);  solutions: those of the
+             event `verdict`;  outcome: that of the verdict.
     """
     from ...files.reading import read_bytes
     from ...puzzleset import puzzle_at
@@ -220,40 +220,40 @@ def export(options: Options, body: bytes, emit: Emit) -> None:
     if error:
         raise InvalidPuzzle(error)
     puzzle = puzzle_at(batch, 0)
-    answers = [grid_of(puzzle, cells) for cells in list(options.get("answers") or [])[:2]]
+    solutions = [grid_of(puzzle, cells) for cells in list(options.get("solutions") or [])[:2]]
     kind = str(options.get("to"))
     if kind in PICTURES:
-        media, data = PICTURES[kind], picture(puzzle, answers, kind, str(options.get("show")))
+        media, data = PICTURES[kind], picture(puzzle, solutions, kind, str(options.get("show")))
     else:
-        media, data = "application/octet-stream", converted(puzzle, answers, kind, str(options.get("outcome")))
+        media, data = "application/octet-stream", converted(puzzle, solutions, kind, str(options.get("outcome")))
     emit({"type": "content", "name": f"{file_stem(puzzle)}.{ending_of(kind)}", "media": media, "data": data})
 
 
 def grid_of(puzzle: Puzzle, cells: object) -> Grid:
-    """An answer that the page sent back, as `flat` made it. Errors: InvalidPuzzle if it is none of this puzzle."""
+    """A solution that the page sent back, as `flat` made it. Errors: InvalidPuzzle if it is none of this puzzle."""
     from ...checker import check
 
     n, width = puzzle.height * puzzle.width, puzzle.width
     if not isinstance(cells, list) or len(cells) != n or not all(isinstance(cell, int) for cell in cells):
-        raise InvalidPuzzle(f"answer: expected {n} numbers of colours, found {shown(cells)}")
+        raise InvalidPuzzle(f"solution: expected {n} numbers of colours, found {shown(cells)}")
     grid = tuple(tuple(cells[start : start + width]) for start in range(0, n, width))
     complaint = check(puzzle, grid)
     if complaint:
-        raise InvalidPuzzle(f"answer: {complaint}")
+        raise InvalidPuzzle(f"solution: {complaint}")
     return grid
 
 
-def picture(puzzle: Puzzle, answers: list[Grid], kind: str, show: str) -> bytes:
-    """A picture of the empty puzzle, of the answers (differences marked), or of the solving."""
+def picture(puzzle: Puzzle, solutions: list[Grid], kind: str, show: str) -> bytes:
+    """A picture of the empty puzzle, of the solutions (differences marked), or of the solving."""
     from ...pictures.lattice import Look
 
     if kind == "gif":
         from ...pictures.frames import frames, gif, thinned
         from ...solver.trace import trace
 
-        steps = trace(puzzle, answers[0] if len(answers) == 1 else None)
-        return gif(puzzle, thinned(list(frames(puzzle, steps, "round")), MOST_FRAMES), Look())
-    sheet = sheet_of(puzzle, answers if show == "answer" else [])
+        steps = trace(puzzle, solutions[0] if len(solutions) == 1 else None)
+        return gif(puzzle, thinned(list(frames(puzzle, steps, "round")), MAX_FRAMES), Look())
+    sheet = sheet_of(puzzle, solutions if show == "solution" else [])
     if kind == "pdf":
         from ...pictures.pdf import check_size, pdf
 
@@ -268,23 +268,23 @@ def picture(puzzle: Puzzle, answers: list[Grid], kind: str, show: str) -> bytes:
     return png(sheet, Look())
 
 
-def sheet_of(puzzle: Puzzle, answers: list[Grid]) -> Sheet:
-    """The puzzle with its answers, or empty."""
+def sheet_of(puzzle: Puzzle, solutions: list[Grid]) -> Sheet:
+    """The puzzle with its solutions, or empty."""
     from ...pictures.sheets import Sheet, array_of
 
-    return Sheet(puzzle, *map(array_of, answers))
+    return Sheet(puzzle, *map(array_of, solutions))
 
 
-def converted(puzzle: Puzzle, answers: list[Grid], name: str, outcome: str) -> bytes:
+def converted(puzzle: Puzzle, solutions: list[Grid], name: str, outcome: str) -> bytes:
     """The puzzle in another format. Errors: InvalidPuzzle naming what the format can't carry."""
     from ...files.reading import write
     from ...formats import encoded, format_named
 
     form: Format = format_named(name)
     if form.unique and outcome != Outcome.UNIQUE:
-        raise InvalidPuzzle(f"{form.name} stands for the one answer of a puzzle, found {shown(outcome)}")
-    if form.picture and puzzle.goal is None and answers:
-        puzzle = replace(puzzle, goal=answers[0])
+        raise InvalidPuzzle(f"{form.name} stands for the one solution of a puzzle, found {shown(outcome)}")
+    if form.picture and puzzle.goal is None and solutions:
+        puzzle = replace(puzzle, goal=solutions[0])
     return encoded(write([puzzle], name))
 
 

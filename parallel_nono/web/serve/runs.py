@@ -14,7 +14,7 @@ from ...report.parquet import SCRATCH, run_facts
 from ...report.progress import LIVE_FILE
 from ...report.summary import COLUMNS, Summary
 
-MOST_LISTED = 200
+MAX_LISTED = 200
 FRESH_S = 5.0
 """How old the word of a run that says what it is at may be."""
 
@@ -41,7 +41,7 @@ def listed(root: Path) -> list[dict[str, Any]]:
         if run_named(root, path.name) is not None and is_run(path)
     ]
     found.sort(key=lambda run: run["started"], reverse=True)
-    return found[:MOST_LISTED]
+    return found[:MAX_LISTED]
 
 
 def is_run(path: Path) -> bool:

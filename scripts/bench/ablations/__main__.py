@@ -84,7 +84,7 @@ ABLATIONS: dict[str, Ablation] = {
     "phases": Ablation("-", "none", "belief propagation", lambda: sat.compare(ORDER_AFTER_PROBES, HINTED)),
     "learning search, white first": Ablation("-", "CaDiCaL", "prototype", lambda: learning.learning("lcg")),
     "learning search, black first": Ablation("-", "CaDiCaL", "prototype", lambda: learning.learning("lcgp")),
-    "second answer near the first": Ablation(
+    "second solution near the first": Ablation(
         "A", "phases left alone", "phases of the first", lambda: sat.compare(ORDER, ORDER, off_how={"guided": False})
     ),
     "exclusion by inked cells": Ablation(

@@ -193,7 +193,8 @@ def top_down(
 
 
 def bottom_up(*, counting: bool = False) -> Any:
-    """The same answers without memory: every state from the last cell to the first, then those reached from the first.
+    """The same solutions without memory: every state from the last cell to the first, then those reached from the
+    first.
 
     Sums and differences as above; there is nothing to stamp.
     """
@@ -259,7 +260,7 @@ def bottom_up(*, counting: bool = False) -> Any:
 
 
 def replay(settle: Any) -> Any:
-    """run(lines.cells, n, lengths, first, count, room, counted, results) -> lines that have a layout."""
+    """run(lines.cells, n, lengths, first, count, room, counted, results) -> lines that have an arrangement."""
 
     @njit(**OPTIONS)
     def run(cells, n, lengths, first, count, room, counted, results):

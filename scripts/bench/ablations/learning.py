@@ -1,7 +1,7 @@
 """A jitted search that learns, with the line solver as its propagator, against CaDiCaL on the order encoding.
 
 The search is the prototype `lcg.py` of ../shared/yardstick (`lcgp.py`: the same, black first); without that folder
-there are no rows. Black-white, up to 64 cells a side. Both give a proof or two answers, or are cut off.
+there are no rows. Black-white, up to 64 cells a side. Both give a proof or two solutions, or are cut off.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Bench:
         """(counts, results) of all lines; results only where they are to be kept."""
         counted = np.zeros(N_COUNTED, np.int64)
         results = np.zeros(lines.cells.shape if keep else (len(lines.cells), 0), np.uint8)
-        room = kept_room(lines.n, lines.most_blocks)
+        room = kept_room(lines.n, lines.max_blocks)
         self.run(lines.cells, lines.n, lines.lengths, lines.first, lines.count, room, counted, results)
         return counted, results
 
@@ -70,7 +70,7 @@ def trick(name: str) -> Iterator[Row]:
     switch, counts = TRICKS[name]
     for title, lines in sets().items():
         off, on = variant(True, **switch)(lines, keep=True), variant(True)(lines, keep=True)
-        assert np.array_equal(off[1], on[1]), f"{name} changes the answers on {title}"
+        assert np.array_equal(off[1], on[1]), f"{name} changes the solutions on {title}"
         times = alternate({"off": lambda: variant(False, **switch)(lines), "on": lambda: variant(False)(lines)})
         texts = [
             ", ".join(f"{number(counted[c] / len(lines.first))} {w}" for c, w in counts) for counted, _ in (off, on)
@@ -114,7 +114,7 @@ def bits() -> Iterator[Row]:
         states, size = words(lines), (lines.n + 63) // 64
         lengths, colours = lines.lengths.copy(), np.ones(len(lines.lengths), np.uint16)
         lengths.flags.writeable = colours.flags.writeable = False
-        desk, _ = desk_for(lines.n, lines.most_blocks)
+        desk, _ = desk_for(lines.n, lines.max_blocks)
 
         def kernel() -> Any:
             if lines.n <= 64:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from propagation import MOST_LINES, fill, open_cells, room, settle_by_programme, settle_by_words
+from propagation import MAX_LINES, fill, open_cells, room, settle_by_programme, settle_by_words
 from propagation import run as by_lines
 from tools import Clues, Row, alternate, made, number, survey
 
@@ -213,8 +213,8 @@ def compiled(order: int, skip: bool, cached: bool, programme: bool) -> Any:
 @cache
 def arrays() -> tuple[np.ndarray, ...]:
     """Room for puzzles of up to 64 x 64, as `prober` unpacks it."""
-    states, touched = np.zeros((4, 4 * MOST_LINES), np.uint64), np.zeros((4096, 2), np.uint64)
-    probed, changed, places = np.zeros(4096, np.int64), np.zeros(MOST_LINES, np.int64), np.zeros(4096, np.int64)
+    states, touched = np.zeros((4, 4 * MAX_LINES), np.uint64), np.zeros((4096, 2), np.uint64)
+    probed, changed, places = np.zeros(4096, np.int64), np.zeros(MAX_LINES, np.int64), np.zeros(4096, np.int64)
     keys, values = np.zeros((SLOTS, 3), np.uint64), np.zeros((SLOTS, 2), np.uint64)
     hour = np.zeros(1, np.uint64)  # of the cache: one a puzzle, so that it need not be cleared
     return states, touched, probed, changed, places, keys, values, hour

@@ -19,7 +19,7 @@ from parallel_nono.kernels.bits import FULL, U0, U1, U64, U, count_bits, lowest_
 from parallel_nono.kernels.narrow import settle_narrow
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}
-MOST_LINES = 128
+MAX_LINES = 128
 
 VISITS, ROUNDS, LOOKS, N_COUNTED = 0, 1, 2, 3
 """LOOKS: lines looked at to find the next one."""
@@ -31,7 +31,7 @@ PROGRAMME = bottom_up()
 
 @njit(**OPTIONS)
 def settle_by_words(planes, line, n, first, lengths, scratch, room, counted):
-    """(white, black) of one line by the kernel on words; both 0 without a layout."""
+    """(white, black) of one line by the kernel on words; both 0 without an arrangement."""
     return settle_narrow(
         lengths, U(first[line]), U(first[line + 1]), U(n), planes[2 * line], planes[2 * line + 1], scratch
     )
@@ -129,7 +129,7 @@ def by_queue(settle: Any, priority: bool) -> Any:
                 counted[LOOKS] += lines
             else:
                 line = queue[head]
-                head = (head + 1) % MOST_LINES
+                head = (head + 1) % MAX_LINES
             waiting -= 1
             gained[line] = -1
             counted[VISITS] += 1
@@ -152,7 +152,7 @@ def by_queue(settle: Any, priority: bool) -> Any:
                 if gained[crossing] < 0:
                     gained[crossing] = 0
                     if not priority:
-                        queue[(head + waiting) % MOST_LINES] = crossing
+                        queue[(head + waiting) % MAX_LINES] = crossing
                     waiting += 1
                 gained[crossing] += 1
         return open_cells(planes, height)
@@ -176,9 +176,9 @@ def compiled(order: str, settler: str) -> Any:
 
 @cache
 def room() -> tuple[Any, ...]:
-    work = np.zeros((2, MOST_LINES), np.int64)
+    work = np.zeros((2, MAX_LINES), np.int64)
     return (
-        np.zeros(4 * MOST_LINES, np.uint64),
+        np.zeros(4 * MAX_LINES, np.uint64),
         work,
         np.zeros(128, np.uint64),
         (np.zeros(64, np.uint8), room_for(64, 33)),

@@ -1,6 +1,6 @@
 """Structures for ranges: `may all these cells take the colour` and `let all these cells take it`, by line length.
 
-Asked as the line programme asks: every block of a clue at every place it has. All structures give the same answers;
+Asked as the line programme asks: every block of a clue at every place it has. All structures give the same solutions;
 sums a colour are the generalised prefix sums of the articles.
 """
 
@@ -18,7 +18,7 @@ COLOURS = 4
 SIZES = ((15, 4), (30, 4), (30, 8), (100, 10), (1000, 30), (10_000, 300), (200_000, 1000))
 """Cells of a line, and cells of a block."""
 
-MOST_QUESTIONS = 20_000
+MAX_QUESTIONS = 20_000
 
 
 @njit(**OPTIONS)
@@ -207,11 +207,11 @@ def many(call: Any) -> Any:
 
     @njit(**OPTIONS)
     def run(masks, own, starts, length, colours, room, steps, times):
-        answers = 0
+        solutions = 0
         for _ in range(times):
             own[:] = masks
-            answers += call(own, starts, length, colours, room, steps)
-        return answers
+            solutions += call(own, starts, length, colours, room, steps)
+        return solutions
 
     return run
 
@@ -221,7 +221,7 @@ def ranges(structures: dict[str, Any]) -> Iterator[Row]:
     compiled = {name: many(call) for name, call in structures.items()}
     for n, length in SIZES:
         rng = np.random.RandomState(n)
-        count = min(MOST_QUESTIONS, (n - length) * max(1, n // (2 * length)))
+        count = min(MAX_QUESTIONS, (n - length) * max(1, n // (2 * length)))
         starts = rng.randint(0, n - length + 1, count)
         colours = rng.randint(0, COLOURS, count)
         masks = np.where(rng.random_sample(n) < 0.1, rng.randint(0, 1 << COLOURS, n), (1 << COLOURS) - 1)
@@ -230,8 +230,8 @@ def ranges(structures: dict[str, Any]) -> Iterator[Row]:
 
         def run(name: str, times: int) -> tuple[int, int, bytes]:
             steps = np.zeros(1, np.int64)
-            answers = compiled[name](masks, own, starts, length, colours, room, steps, times)
-            return int(steps[0]), int(answers), own.tobytes() if times == 1 else b""
+            solutions = compiled[name](masks, own, starts, length, colours, room, steps, times)
+            return int(steps[0]), int(solutions), own.tobytes() if times == 1 else b""
 
         once = {name: run(name, 1) for name in structures}
         assert len({result[1:] for result in once.values()}) == 1, f"the structures differ at {n} cells"

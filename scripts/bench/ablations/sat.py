@@ -1,7 +1,7 @@
 """What a SAT solver (CaDiCaL 1.5.3 of python-sat) makes of a puzzle, by encoding and by what was found out before.
 
-Every run asks for an answer and then for another one, so that it ends with a proof or with two answers. Conflicts are
-the same on every machine; seconds are CPU seconds with loading, lines and probes included.
+Every run asks for a solution and then for another one, so that it ends with a proof or with two solutions. Conflicts
+are the same on every machine; seconds are CPU seconds with loading, lines and probes included.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from parallel_nono.solver import solve_set
 from parallel_nono.solver.plain_cnf import plain_problem
 from parallel_nono.solver.sat import Problem, problem_of
 
-MOST_CONFLICTS = 400_000
+MAX_CONFLICTS = 400_000
 LIMITS = Limits(memory_mib=1 << 20)
 TURNS, LONG_S = 4, 3.0
 """Turns at most, the best of which counts; a set that takes longer gets one."""
 
 
 class Run(NamedTuple):
-    """verdict: `unique`, `multiple`, `none`, or `open` after MOST_CONFLICTS."""
+    """verdict: `unique`, `multiple`, `none`, or `open` after MAX_CONFLICTS."""
 
     verdict: str
     conflicts: int
@@ -47,7 +47,7 @@ def known_after(puzzle: Puzzle, stages: tuple[str, ...]) -> tuple[np.ndarray | N
     start = time.process_time()
     results = solve_set(set_of([puzzle]), Limits(plan=Plan(stages)))
     seconds = time.process_time() - start
-    single = results.n_answers[0] < 2
+    single = results.n_solutions[0] < 2
     return (results.cells[0] if single else None), seconds
 
 
@@ -98,7 +98,7 @@ def neighbours(puzzle: Puzzle, known: np.ndarray | None) -> Problem:
 
 
 def decide(problem: Problem, guided: bool = True, all_cells: bool = False) -> Run:
-    """An answer, then another.
+    """A solution, then another.
 
     guided     the second is looked for near the first.
     all_cells  the first is excluded by all its cells, not only by those with ink.
@@ -114,11 +114,11 @@ def decide(problem: Problem, guided: bool = True, all_cells: bool = False) -> Ru
             solver.set_phases((problem.phases * np.arange(1, problem.n_variables + 1)).tolist())
         verdict = "none"
         for found in ("unique", "multiple"):
-            solver.conf_budget(MOST_CONFLICTS)
-            answer = solver.solve_limited()
-            if answer is None:
+            solver.conf_budget(MAX_CONFLICTS)
+            found_one = solver.solve_limited()
+            if found_one is None:
                 verdict = "open"
-            if not answer:
+            if not found_one:
                 break
             verdict = found
             values = solver.get_model()

@@ -89,7 +89,7 @@ def _rows(title: str, off: Any, on: Any, off_data: tuple[Any, ...], on_data: tup
     for call, data in ((off, off_data), (on, on_data)):
         steps = np.zeros(1, np.int64)
         counted.append((call(*(array.copy() for array in data), steps), int(steps[0])))
-    assert counted[0][0] == counted[1][0], f"{title}: the answers differ"
+    assert counted[0][0] == counted[1][0], f"{title}: the solutions differ"
     steps = np.zeros(1, np.int64)
     times = alternate({"off": lambda: off(*off_data, steps), "on": lambda: on(*on_data, steps)})
     return Row(title, *(f"{number(n)} steps" for _, n in counted), times["off"] / times["on"])

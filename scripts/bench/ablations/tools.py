@@ -18,7 +18,7 @@ from parallel_nono.puzzleset import puzzles_of
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 """Puzzles that are not ours to ship; sets of them are left out where the folder is absent."""
 
-LEAST_GAIN = 1.05
+MIN_GAIN = 1.05
 """Ratios of times nearer to one than this are noise."""
 
 
@@ -41,18 +41,18 @@ class Row(NamedTuple):
 
 def judged(ratio: float) -> str:
     """What a ratio of times says of a trick."""
-    return "pays" if ratio >= LEAST_GAIN else "costs" if ratio <= 1 / LEAST_GAIN else "no difference"
+    return "pays" if ratio >= MIN_GAIN else "costs" if ratio <= 1 / MIN_GAIN else "no difference"
 
 
-def alternate(calls: dict[str, Callable[[], Any]], rounds: int = 5, least_s: float = 0.01) -> dict[str, float]:
+def alternate(calls: dict[str, Callable[[], Any]], rounds: int = 5, min_s: float = 0.01) -> dict[str, float]:
     """The smallest CPU seconds of each call, taken in turns so that a busy machine disturbs all alike.
 
-    Each is called once before (it may have to compile), and as often in a row as `least_s` takes.
+    Each is called once before (it may have to compile), and as often in a row as `min_s` takes.
     """
     repeats = {}
     for name, call in calls.items():
         call()
-        repeats[name] = max(1, round(least_s / max(timed(call), 1e-6)))
+        repeats[name] = max(1, round(min_s / max(timed(call), 1e-6)))
     best = dict.fromkeys(calls, float("inf"))
     for _ in range(rounds):
         for name, call in calls.items():
@@ -125,7 +125,7 @@ class Lines(NamedTuple):
     lengths: np.ndarray
 
     @property
-    def most_blocks(self) -> int:
+    def max_blocks(self) -> int:
         return int(self.count.max(initial=0))
 
 

@@ -37,7 +37,7 @@ start((data) => {
       context.fillRect((i % width) * scale, Math.floor(i / width) * scale, scale, scale);
     }
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `answer of ${name(row)}, ${size(row)}`);
+    canvas.setAttribute("aria-label", `solution of ${name(row)}, ${size(row)}`);
     return true;
   }
 
@@ -206,7 +206,7 @@ start((data) => {
       const notes = [];
       if (Math.max(of.height[row], of.width[row]) > data.picture_side) notes.push("shrunk");
       if (of.n_colours[row] > 2) notes.push("the inks are not those of the puzzle");
-      if (outcome(row) === "multiple") notes.push("one of several answers");
+      if (outcome(row) === "multiple") notes.push("one of several solutions");
       if (notes.length) parts.push(make("p", { className: "soft", textContent: notes.join("; ") }));
     }
     const list = make("dl", {}, ...facts.flatMap(([key, value]) => [make("dt", { textContent: key }), make("dd", { textContent: String(value) })]));

@@ -1,4 +1,4 @@
-"""Timings that can be trusted: repetitions that must agree, cores of one's own, a yardstick, and gauges that tell."""
+"""Timings that can be trusted: repetitions that must agree, cores of one's own, a calibration, and gauges that tell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parallel_nono.attempt import OF_THE_RUN, OUTCOMES, Limits
 from parallel_nono.engine import EngineError, engine, timing
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.local import Crew
-from parallel_nono.engine.work import Chunk, Place, RejectedAnswer, Work, attempt, new_page
+from parallel_nono.engine.work import Chunk, Place, RejectedSolution, Work, attempt, new_page
 from parallel_nono.kinds import Kind, Solved, kind
 from parallel_nono.kinds.null import KIND
 from parallel_nono.report.parquet import batches, hosts
@@ -63,12 +63,12 @@ def test_every_puzzle_is_solved_so_often_and_the_times_are_summed_up() -> None:
     assert fickle.calls == [10] * 5
     for row in rows:
         assert (row["repeats"], row["solve_s"]) == (5, 0.5)
-        assert (row["median_s"], row["least_s"], row["spread_s"]) == (0.5, 0.125, 1.875)
+        assert (row["median_s"], row["min_s"], row["spread_s"]) == (0.5, 0.125, 1.875)
 
 
 def test_what_was_solved_once_has_no_spread() -> None:
     for row in tried(Work(KIND)):
-        assert (row["repeats"], row["median_s"], row["least_s"], row["spread_s"]) == (1, 0, 0, 0)
+        assert (row["repeats"], row["median_s"], row["min_s"], row["spread_s"]) == (1, 0, 0, 0)
 
 
 def test_a_verdict_that_changes_is_our_bug_and_hands_over_the_puzzle() -> None:
@@ -77,15 +77,15 @@ def test_a_verdict_that_changes_is_our_bug_and_hands_over_the_puzzle() -> None:
             columns["outcome"] = np.array(columns["outcome"])
             columns["outcome"][7] = OUTCOMES.index("multiple")
 
-    with pytest.raises(RejectedAnswer, match="unique the first time, multiple when it was repeated") as caught:
+    with pytest.raises(RejectedSolution, match="unique the first time, multiple when it was repeated") as caught:
         tried(Work(Fickle(change).kind(), repeat=3))
     assert caught.value.puzzle.to_pylist()[0]["index"] == 8
 
 
-def test_a_wrong_answer_of_a_repetition_is_seen_too() -> None:
-    work = Work(replace(KIND, check=lambda chunk, answers: [(0, "no")] if next(calls) > 2 else []), repeat=4)
+def test_a_wrong_solution_of_a_repetition_is_seen_too() -> None:
+    work = Work(replace(KIND, check=lambda chunk, solutions: [(0, "no")] if next(calls) > 2 else []), repeat=4)
     calls = iter(range(1, 10))
-    with pytest.raises(RejectedAnswer, match="the checker rejects"):
+    with pytest.raises(RejectedSolution, match="the checker rejects"):
         tried(work)
 
 
@@ -147,7 +147,7 @@ def test_a_run_for_timing_repeats_pins_and_calibrates(tmp_path: Path) -> None:
     assert [row["outcome"] for row in rows] == ["unique", "multiple"]
     for row in rows:
         assert row["repeats"] == 3
-        assert 0 < row["least_s"] <= row["median_s"] <= row["least_s"] + row["spread_s"] + 1e-9
+        assert 0 < row["min_s"] <= row["median_s"] <= row["min_s"] + row["spread_s"] + 1e-9
         assert row["core"] in os.sched_getaffinity(0)
         assert 1e-4 < row["calibration_s"] < 1
     (name,) = hosts(tmp_path / "out")
@@ -206,8 +206,8 @@ def test_every_worker_gets_a_core_of_its_own_and_gives_it_back(monkeypatch: pyte
 
 HOLDER = """
 import sys
-from parallel_nono.engine import trust
-core, file = trust.claim_core()
+from parallel_nono.engine import timing
+core, file = timing.claim_core()
 print(core, flush=True)
 sys.stdin.read()
 """
@@ -234,13 +234,13 @@ def test_a_core_is_taken_by_another_run_and_free_when_that_is_killed() -> None:
     first[0][1].close()
 
 
-# The yardstick.
+# The calibration.
 
 
-def test_the_yardstick_is_the_same_work_every_time_and_quick() -> None:
+def test_the_calibration_is_the_same_work_every_time_and_quick() -> None:
     from parallel_nono.solver import solve_set
 
-    sets = timing._yardstick()
+    sets = timing.calibration_sets()
     counts = [int(solve_set(one, Limits(), np.zeros(1, np.int64)).n_lines.sum()) for one in sets]
     assert counts == [int(solve_set(one, Limits(), np.zeros(1, np.int64)).n_lines.sum()) for one in sets]
     assert [one.num_rows for one in sets] == [128, 8]
@@ -322,7 +322,7 @@ def test_the_peak_of_a_chunk_is_its_own_where_nobody_shares_the_process() -> Non
     code = """
 from dataclasses import replace
 import numpy as np
-import test_trust as t
+import test_timing as t
 from parallel_nono.engine.work import Work
 from parallel_nono.kinds.null import KIND
 
@@ -382,7 +382,7 @@ def test_columns_of_the_run_are_columns() -> None:
     from parallel_nono.attempt import COLUMNS
 
     assert set(OF_THE_RUN) <= set(COLUMNS)
-    assert not set(OF_THE_RUN) & {"name", "outcome", "solve_s", "answer", "error"}
+    assert not set(OF_THE_RUN) & {"name", "outcome", "solve_s", "solution", "error"}
 
 
 @linux
@@ -400,6 +400,6 @@ def test_pinned_threads_of_an_engine_are_on_different_cores() -> None:
     assert len(set(cores.values())) == len(cores) == n
 
 
-def test_the_kinds_that_need_no_yardstick_get_one_too() -> None:
+def test_the_kinds_that_need_no_calibration_get_one_too() -> None:
     rows = engine("local")(Work(kind("null"), calibrate=True), Feed(iter([("s", TEXT.encode())])), Crew())
     assert all(row["calibration_s"] > 0 for batch in rows for row in batch.to_pylist())

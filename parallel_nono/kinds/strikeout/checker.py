@@ -77,14 +77,14 @@ class Proved:
         return ""
 
 
-MOST_PROVED = 256
+MAX_PROVED = 256
 """Numbers K that are remembered; then all are forgotten."""
 
 _proved: dict[int, Proved] = {}
 
 
 def _proved_for(take: int) -> Proved:
-    if len(_proved) > MOST_PROVED:
+    if len(_proved) > MAX_PROVED:
         _proved.clear()
     return _proved.setdefault(take, Proved(take))
 
