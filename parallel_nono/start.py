@@ -9,7 +9,6 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-
 UNWANTED = ("pandas", "colorama")
 
 
