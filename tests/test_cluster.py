@@ -31,17 +31,18 @@ from parallel_nono.attempt import Limits
 from parallel_nono.cli.run import Signals
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
 
 def main():
     options = json.loads(sys.argv[1])
     pieces = [(name, text.encode()) for name, text in options["texts"]]
-    crew = Crew(options["workers"], insecure=options.get("insecure", False), address=options.get("address", ""))
+    pool = Pool(options["workers"], insecure=options.get("insecure", False), address=options.get("address", ""))
+    session = Session(pool)
     work = Work(faults.KIND, Limits(options["seconds"]), run="test")
     rows, seen = [], False
-    with Signals(crew) as signals:
-        for batch in engine(options["engine"])(work, Feed(iter(pieces), options["workers"]), crew):
+    with Signals(session) as signals:
+        for batch in engine(options["engine"])(work, Feed(iter(pieces), options["workers"]), session):
             rows += batch.select(["source", "index", "name", "outcome", "engine", "worker", "error"]).to_pylist()
             if batch.num_rows and not seen:
                 seen = True
@@ -56,7 +57,7 @@ def main():
                         name: os.environ.get(name) for name in
                         ("RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED", "RAY_AUTH_TOKEN_PATH")},
                         "token_mode": os.stat(os.environ["RAY_AUTH_TOKEN_PATH"]).st_mode & 0o777})
-    print(json.dumps({"rows": rows, "engine": crew.engine, "why": crew.why, "code": signals.code}), flush=True)
+    print(json.dumps({"rows": rows, "engine": session.engine, "why": session.why, "code": signals.code}), flush=True)
     sys.exit(signals.code)
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from parallel_nono.attempt import MAX_COUNTED, Limits, Outcome, Plan
 from parallel_nono.checker import check
 from parallel_nono.engine import engine, work
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Pool, Session
 from parallel_nono.kinds import kind
 from parallel_nono.puzzle import Block, Puzzle
 from parallel_nono.puzzleset import set_of
@@ -53,7 +53,7 @@ def rows_of(set_: pa.RecordBatch, limits: Limits, workers: int, per_chunk: int) 
     """The rows of a set by name, its puzzles handed to the local engine so many at a time."""
     pieces = (set_.slice(at, per_chunk) for at in range(0, set_.num_rows, per_chunk))
     doing = work.Work(kind("nonogram"), limits)
-    batches = engine("local")(doing, Feed(pieces, workers), Crew(workers))
+    batches = engine("local")(doing, Feed(pieces, workers), Session(Pool(workers)))
     return {row["name"]: row for batch in batches for row in batch.to_pylist()}
 
 

@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 from parallel_nono.attempt import Limits, schema
 from parallel_nono.engine import ENGINES, engine
 from parallel_nono.engine.feed import Feed, Piece
-from parallel_nono.engine.local import Crew
-from parallel_nono.engine.work import Chunk, Place, RejectedSolution, Work, attempt, new_page
+from parallel_nono.engine.session import Pool, Session
+from parallel_nono.engine.status_line import new_status_line
+from parallel_nono.engine.work import Chunk, Place, RejectedSolution, Work, attempt
 from parallel_nono.kinds import KINDS, bare, kind, null
 
 HERE = Place("local", "here", "0")
@@ -34,7 +35,7 @@ def rows_of(
 ) -> list[dict[str, Any]]:
     """All rows that an engine makes of these pieces."""
     work = Work(of, limits or Limits(seconds=5), run="test")
-    batches = engine(name)(work, Feed(iter(pieces), workers), Crew(workers))
+    batches = engine(name)(work, Feed(iter(pieces), workers), Session(Pool(workers)))
     return [row for batch in batches for row in batch.to_pylist()]
 
 
@@ -47,7 +48,7 @@ def keys(rows: list[dict[str, Any]]) -> Counter[tuple[str, int]]:
 
 
 def attempted(text: str, seconds: float = 5.0, **more: Any) -> Any:
-    return attempt(Work(faults.KIND, Limits(seconds)), Chunk([("s", text.encode())], **more), new_page(), HERE)
+    return attempt(Work(faults.KIND, Limits(seconds)), Chunk([("s", text.encode())], **more), new_status_line(), HERE)
 
 
 # Work.
@@ -106,7 +107,7 @@ def test_what_takes_too_long_comes_back_unfinished() -> None:
 
 
 def test_a_page_that_says_stop_ends_the_attempt_and_loses_nothing() -> None:
-    page = new_page()
+    page = new_status_line()
     timer = threading.Timer(0.2, lambda: page.__setitem__(0, 1))
     timer.start()
     done = attempt(Work(faults.KIND, Limits(60)), Chunk([("s", b"1 endless 2")]), page, HERE)
@@ -117,7 +118,7 @@ def test_a_page_that_says_stop_ends_the_attempt_and_loses_nothing() -> None:
 
 def test_solutions_are_left_out_when_nobody_wants_them() -> None:
     work = Work(null.KIND, Limits(), store_solutions=False)
-    done = attempt(work, Chunk([("s", b"5\n6")]), new_page(), HERE)
+    done = attempt(work, Chunk([("s", b"5\n6")]), new_status_line(), HERE)
     assert done.rows[0].column("solution").to_pylist() == ["", ""]
 
 
@@ -137,14 +138,14 @@ def test_an_unknown_kind_is_refused_by_name() -> None:
 @given(st.lists(st.integers(0, 10**15 - 1), max_size=30))
 def test_the_null_kind_doubles_numbers_and_its_checker_agrees(numbers: list[int]) -> None:
     text = "\n".join(map(str, numbers)).encode()
-    done = attempt(Work(null.KIND), Chunk([("s", text)]), new_page(), HERE)
+    done = attempt(Work(null.KIND), Chunk([("s", text)]), new_status_line(), HERE)
     rows = [row for batch in done.rows for row in batch.to_pylist()]
     assert [(int(row["name"]), int(row["solution"])) for row in rows] == [(n, 2 * n) for n in numbers]
 
 
 def test_the_null_kind_rejects_a_wrong_solution() -> None:
     chunk = null.read([("s", b"4\n5")])
-    solved = null.solve(chunk, Limits(), new_page())
+    solved = null.solve(chunk, Limits(), new_status_line())
     solved.solutions[1] += 1
     assert null.check(chunk, solved.solutions) == [(1, "expected 10, found 11")]
 
@@ -182,7 +183,7 @@ def test_sources_are_read_only_as_far_as_needed() -> None:
             asked += 1
             yield f"s{asked}", b"1 2 3"
 
-    batches = engine("local")(Work(faults.KIND), Feed(endless(), 2), Crew(2))
+    batches = engine("local")(Work(faults.KIND), Feed(endless(), 2), Session(Pool(2)))
     seen = 0
     for batch in batches:
         seen += batch.num_rows
@@ -206,7 +207,7 @@ def test_the_remaining_work_is_unknown_at_first_and_nothing_in_the_end() -> None
     assert feed.remaining() is None
     chunk = feed.take()
     assert chunk is not None
-    feed.finish(chunk, attempt(work, chunk, new_page(), HERE))
+    feed.finish(chunk, attempt(work, chunk, new_status_line(), HERE))
     assert feed.take() is None
     assert feed.remaining() == (0.0, 0.0, 0.0)
     assert feed.finished
@@ -222,7 +223,7 @@ def test_more_workers_than_cores_work() -> None:
 def test_closing_the_iterator_ends_all_threads() -> None:
     before = threading.active_count()
     batches = engine("local")(
-        Work(faults.KIND, Limits(60)), Feed(iter([words("1 endless", f"{n}") for n in range(9)])), Crew(3)
+        Work(faults.KIND, Limits(60)), Feed(iter([words("1 endless", f"{n}") for n in range(9)])), Session(Pool(3))
     )
     next(batches)
     batches.close()  # type: ignore[attr-defined]
@@ -230,13 +231,13 @@ def test_closing_the_iterator_ends_all_threads() -> None:
 
 
 def test_stop_keeps_what_was_finished() -> None:
-    crew = Crew(2)
+    session = Session(Pool(2))
     feed = Feed(iter([words("1"), words("endless", "t"), words("2", "u")]), 2)
     got = []
-    for batch in engine("local")(Work(faults.KIND, Limits(600)), feed, crew):
+    for batch in engine("local")(Work(faults.KIND, Limits(600)), feed, session):
         got += batch.column("name").to_pylist()
         if len(got) == 2:
-            crew.stop.set()
+            session.stop.asked.set()
     assert sorted(got) == ["1", "2"]
 
 
@@ -252,14 +253,14 @@ def test_small_runs_never_import_ray(name: str) -> None:
 import sys
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
 from parallel_nono.kinds import kind
-crew = Crew(4)
-n = sum(b.num_rows for b in engine({name!r})(Work(kind("null")), Feed(iter([("s", b"1\\n2\\n3")]), 4), crew))
+session = Session(Pool(4))
+n = sum(b.num_rows for b in engine({name!r})(Work(kind("null")), Feed(iter([("s", b"1\\n2\\n3")]), 4), session))
 assert n == 3, n
 assert "ray" not in sys.modules
-assert crew.engine == "local" and crew.why, crew
+assert session.engine == "local" and session.why, session
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
@@ -273,12 +274,12 @@ from parallel_nono.attempt import Limits
 from parallel_nono.cli.run import Signals
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
-crew = Crew(2)
-with Signals(crew):
+session = Session(Pool(2))
+with Signals(session):
     print("up", flush=True)
-    for _ in engine("local")(Work(faults.KIND, Limits(600)), Feed(iter([("s", b"hang"), ("t", b"hang")]), 2), crew):
+    for _ in engine("local")(Work(faults.KIND, Limits(600)), Feed(iter([("s", b"hang"), ("t", b"hang")]), 2), session):
         pass
 """
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
@@ -303,7 +304,7 @@ def checked(change: Any) -> list[tuple[int, str]]:
     one, none = (Block(1),), ()
     puzzles = [Puzzle((one, none), (one, none)), Puzzle((one, one), (one, one)), Puzzle((one,), (none,))]
     chunk = set_of(puzzles, "s")
-    solved = nonogram.solve(chunk, Limits(), new_page()[:1])
+    solved = nonogram.solve(chunk, Limits(), new_status_line()[:1])
     assert nonogram.check(chunk, solved.solutions) == []
     change(solved.solutions)
     return nonogram.check(chunk, solved.solutions)

@@ -20,8 +20,9 @@ from parallel_nono.attempt import Limits
 from parallel_nono.engine import auto, engine
 from parallel_nono.engine.feed import MAX_WEIGHT, Feed, chunk_of, weight_of, weights_of
 from parallel_nono.engine.inputs import Inputs
-from parallel_nono.engine.local import Crew
-from parallel_nono.engine.work import Chunk, Done, Place, Work, attempt, loaded, new_page
+from parallel_nono.engine.session import Pool, Session
+from parallel_nono.engine.status_line import new_status_line
+from parallel_nono.engine.work import Chunk, Done, Place, Work, attempt, loaded
 from parallel_nono.files.containers import Source, Span, sources
 from parallel_nono.files.remote import is_remote, located
 from parallel_nono.kinds import kind
@@ -95,7 +96,7 @@ def test_large_puzzles_weigh_more_and_the_rest_is_estimated_in_puzzles() -> None
     assert chunk.batch is not None
     n = chunk.batch.num_rows
     assert n == 1, "16 units of weight"
-    rows = attempt(Work(faults.KIND, Limits(5)), chunk, new_page(), Place("local", "here", "0")).rows
+    rows = attempt(Work(faults.KIND, Limits(5)), chunk, new_status_line(), Place("local", "here", "0")).rows
     feed.finish(chunk, Done(rows, [], None, chunk.weight, 0.1))
     left = feed.remaining()
     assert left is not None
@@ -107,7 +108,7 @@ def test_nobody_waits_for_many_slow_puzzles_in_one_slice() -> None:
     """16 puzzles of 0.9 s, dealt out together as nobody could know: others take their share of them."""
     began = time.monotonic()
     texts = [("s", " ".join(["1"] * 300).encode()), ("t", " ".join(["slow:0.9"] * 14).encode())]
-    batches = engine("local")(Work(faults.KIND, Limits(5)), Feed(iter(texts), 7), Crew(7))
+    batches = engine("local")(Work(faults.KIND, Limits(5)), Feed(iter(texts), 7), Session(Pool(7)))
     found = Counter(row["outcome"] for batch in batches for row in batch.to_pylist())
     assert found == {"unique": 314}
     assert time.monotonic() - began < 9, "one worker alone needs 12.6 s"
@@ -153,7 +154,7 @@ def found(paths: list[str], shared: bool) -> tuple[Counter[tuple[str, int, str]]
     """Rows of a run without their places, and how many pieces went to workers by name alone."""
     work = Work(kind("nonogram"), Limits(5))
     pieces = list(Inputs(paths, work, shared=shared))
-    batches = engine("local")(work, Feed(iter(pieces), 2), Crew(2))
+    batches = engine("local")(work, Feed(iter(pieces), 2), Session(Pool(2)))
     rows = [row for batch in batches for row in batch.to_pylist()]
     keys = Counter(
         (row["source"].rsplit("/", 1)[-1], row["index"], row["outcome"] + row["error"][-20:]) for row in rows
@@ -218,7 +219,7 @@ def test_a_file_that_vanished_before_its_worker_came_is_a_row(folder: Path) -> N
     assert [batch.column("source").to_pylist() for batch in unreadable] == [["gone.nin"]]
     assert "found a damaged" in batches[0].column("error")[0].as_py()
     done = attempt(
-        Work(kind("nonogram"), Limits(5)), Chunk(sources=chunk.sources[:2]), new_page(), Place("l", "h", "0")
+        Work(kind("nonogram"), Limits(5)), Chunk(sources=chunk.sources[:2]), new_status_line(), Place("l", "h", "0")
     )
     outcomes = [row["outcome"] for rows in done.rows for row in rows.to_pylist()]
     assert outcomes == ["invalid", "unique"]
@@ -257,15 +258,15 @@ import faults
 from parallel_nono.attempt import Limits
 from parallel_nono.engine import auto
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
 if __name__ == "__main__":
     auto._reason = lambda *_: "asked for by the test"
-    crew = Crew(2)
+    session = Session(Pool(2))
     texts = [(f"s{n}", b"slow:0.1 " * 10) for n in range(2)]
     began = time.monotonic()
-    rows = sum(batch.num_rows for batch in auto.run(Work(faults.KIND, Limits(5)), Feed(iter(texts), 2), crew))
-    print(rows, crew.engine, crew.why, "|", time.monotonic() - began < 20)
+    rows = sum(batch.num_rows for batch in auto.run(Work(faults.KIND, Limits(5)), Feed(iter(texts), 2), session))
+    print(rows, session.engine, session.why, "|", time.monotonic() - began < 20)
 """
     path = tmp_path / "late.py"
     path.write_text(code)

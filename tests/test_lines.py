@@ -28,7 +28,7 @@ from oracles import settled_grid
 from parallel_nono.attempt import OUTCOMES, Limits
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
 from parallel_nono.generate import generate, generate_huge
 from parallel_nono.kernels import lanes as kernels
@@ -314,14 +314,14 @@ import json, sys, threading, time
 import numpy as np, psutil, pyarrow.parquet as pq
 from parallel_nono.attempt import Limits
 from parallel_nono.engine import engine, lines
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Pool, Session
 from parallel_nono.solver import solve_set
 
 def main():
     path, workers, kill, nodes = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
     batch = pq.read_table(path).combine_chunks().to_batches()[0]
     cluster = None
-    crew = Crew(workers)
+    session = Session(Pool(workers))
     if nodes:
         import os
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -329,8 +329,8 @@ def main():
         from ray.cluster_utils import Cluster
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
         others = [cluster.add_node(num_cpus=1) for _ in range(nodes - 1)]
-        crew = Crew(workers, cluster.address, insecure=True)
-    lanes = lines.coordinator(crew, "ray")
+        session = Session(Pool(workers, cluster.address, insecure=True))
+    lanes = lines.coordinator(session, "ray")
     killed = []
     def killer():
         while not killed:
@@ -487,8 +487,8 @@ def children(process: psutil.Process) -> list[psutil.Process]:
 def rows_in_lines_mode(workers: int) -> list[dict[str, Any]]:
     """Rows of three puzzles by threads; what the coordinator spent is the figure to compare with."""
     batch = set_of([replace(generate("blobs", 90, 90, seed=seed), name=str(seed)) for seed in range(3)])
-    crew = Crew(workers)
-    batches = coordinator.run(Work(kind("nonogram"), Limits()), Feed(iter([batch]), workers), crew)
+    session = Session(Pool(workers))
+    batches = coordinator.run(Work(kind("nonogram"), Limits()), Feed(iter([batch]), workers), session)
     return [row for rows in batches for row in rows.to_pylist()]
 
 
@@ -524,7 +524,7 @@ def test_compiling_and_starting_are_nobodys_time(monkeypatch: pytest.MonkeyPatch
     worth = WhenWorthIt(2, least=1)
     work_ = with_lines(Work(kind("nonogram"), Limits()), worth)
     batch = set_of([generate("blobs", 90, 90, seed=9)])
-    batches = engine("local")(work_, Feed(iter([batch]), 1), Crew(1))
+    batches = engine("local")(work_, Feed(iter([batch]), 1), Session(Pool(1)))
     rows += [row for each in batches for row in each.to_pylist()]
     assert worth.close(5.0)
     assert [row["mode"] for row in rows] == ["lines"] * 4
@@ -534,7 +534,9 @@ def test_compiling_and_starting_are_nobodys_time(monkeypatch: pytest.MonkeyPatch
 def test_a_run_that_turns_to_lines_mode_says_so_of_the_puzzles_that_it_did() -> None:
     worth = WhenWorthIt(2, least=5000)
     batch = set_of([generate("blobs", size, size, seed=1) for size in (20, 90)])
-    batches = engine("local")(with_lines(Work(kind("nonogram"), Limits()), worth), Feed(iter([batch]), 1), Crew(1))
+    batches = engine("local")(
+        with_lines(Work(kind("nonogram"), Limits()), worth), Feed(iter([batch]), 1), Session(Pool(1))
+    )
     rows = {row["height"]: row for each in batches for row in each.to_pylist()}
     assert worth.close(5.0)
     assert {size: row["mode"] for size, row in rows.items()} == {20: "puzzles", 90: "lines"}

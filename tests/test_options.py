@@ -297,8 +297,8 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """No Ray, no network, no server, no screen, no linker: what would go there is only written down."""
     local = engine.engine("local")
 
-    def rows(name: str, mode: str, work: Any, feed: Any, crew: Any) -> Iterator[Any]:
-        return local(work, feed, crew)
+    def rows(name: str, mode: str, work: Any, feed: Any, session: Any) -> Iterator[Any]:
+        return local(work, feed, session)
 
     monkeypatch.setattr(modes, "rows", rows)
     import uvicorn
@@ -306,7 +306,7 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     from parallel_nono.lanes import coordinator
     from parallel_nono.web import build
 
-    def no_lines(crew: Any, engine: str, device: str = "cpu") -> Any:
+    def no_lines(session: Any, engine: str, device: str = "cpu") -> Any:
         raise engine_error("no lines here")
 
     engine_error = engine.EngineError

@@ -26,7 +26,7 @@ from rows import rewritten
 from parallel_nono.attempt import COLUMNS, SCHEMA_VERSION, schema
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Session
 from parallel_nono.engine.work import Work
 from parallel_nono.kinds import kind
 from parallel_nono.report import compact as compaction
@@ -54,7 +54,7 @@ def some_rows(n: int, source: str, host: str = "") -> pa.RecordBatch:
     """Rows of `n` numbers and one that is none, from a machine of that name."""
     text = "\n".join(map(str, range(n))) + "\nnone"
     work = Work(kind("null"), run="test")
-    table = pa.Table.from_batches(engine("local")(work, Feed(iter([(source, text.encode())])), Crew()))
+    table = pa.Table.from_batches(engine("local")(work, Feed(iter([(source, text.encode())])), Session()))
     if host:
         names = pa.array([host] * table.num_rows).dictionary_encode()
         table = table.set_column(COLUMNS.index("host"), schema().field("host"), names)

@@ -21,7 +21,8 @@ from parallel_nono.attempt import Limits
 from parallel_nono.engine import parts as worker_parts
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.parts import MIN_ROWS, PART_KEY, Parts, written
-from parallel_nono.engine.work import Chunk, Place, Work, attempt, new_page
+from parallel_nono.engine.status_line import new_status_line
+from parallel_nono.engine.work import Chunk, Place, Work, attempt
 from parallel_nono.kinds import kind
 from parallel_nono.report.parquet import Writer, batches, hosts, parts, sessions
 from parallel_nono.report.summary import Summary
@@ -36,7 +37,7 @@ def rows() -> list[pa.RecordBatch]:
     found = []
     for lease in range(2):
         text = "\n".join(str(n) if n % 50 else "x" for n in range(N)).encode()
-        done = attempt(work, Chunk([(f"lease{lease}", text)]), new_page(), Place("ray", f"host{lease}", "w"))
+        done = attempt(work, Chunk([(f"lease{lease}", text)]), new_status_line(), Place("ray", f"host{lease}", "w"))
         found.append(pa.Table.from_batches(done.rows).combine_chunks().to_batches()[0])
     return found
 

@@ -28,7 +28,7 @@ from parallel_nono.attempt import COLUMNS, SCHEMA_VERSION, schema
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.hostinfo import machine, versions
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Session
 from parallel_nono.engine.work import Work
 from parallel_nono.kinds import kind
 from parallel_nono.report import parquet
@@ -39,7 +39,7 @@ from parallel_nono.report.summary import HEAVIEST, Summary, duration, render
 def some_rows(n: int = 100, source: str = "s") -> Iterator[pa.RecordBatch]:
     """Rows of `n` numbers and one that is none."""
     text = "\n".join(map(str, range(n))) + "\nnone"
-    return engine("local")(Work(kind("null"), run="test"), Feed(iter([(source, text.encode())])), Crew())
+    return engine("local")(Work(kind("null"), run="test"), Feed(iter([(source, text.encode())])), Session())
 
 
 def written(out: Path, n: int = 100, options: dict[str, Any] | None = None, **more: Any) -> Writer:

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parallel_nono.attempt import Limits
-from parallel_nono.engine.work import Chunk, Place, Work, attempt, new_page
+from parallel_nono.engine.status_line import new_status_line
+from parallel_nono.engine.work import Chunk, Place, Work, attempt
 from parallel_nono.kinds import kind
 from parallel_nono.kinds.strikeout import search, table, text
 from parallel_nono.kinds.strikeout.checker import Certificate, Claim, Proved, faults, first_wrong
@@ -69,7 +70,7 @@ def verdicts(strip: str, take: int) -> dict[str, Verdict]:
 
 def rows_of(content: str, seconds: float = 20.0, **options: str) -> list[dict[str, Any]]:
     work = Work(kind("strikeout", options), Limits(seconds))
-    done = attempt(work, Chunk([("g.strikeout", content.encode())]), new_page(), Place("local", "here", "0"))
+    done = attempt(work, Chunk([("g.strikeout", content.encode())]), new_status_line(), Place("local", "here", "0"))
     rows = [row for batch in done.rows for row in batch.to_pylist()]
     return sorted(rows, key=lambda row: row["index"])
 
@@ -168,7 +169,7 @@ def test_positions_that_do_not_fit_in_memory_are_refused(monkeypatch: pytest.Mon
 def test_a_search_hears_the_stop_and_the_clock() -> None:
     work = Work(kind("strikeout", {"solver": "sorted"}), Limits(seconds=0.05))
     chunk = Chunk([("s", f"60 1 {'O' * 60}".encode())])
-    (rows,) = attempt(work, chunk, new_page(), Place("local", "here", "0")).rows
+    (rows,) = attempt(work, chunk, new_status_line(), Place("local", "here", "0")).rows
     assert rows.to_pylist()[0]["outcome"] == "timeout"
     stop = np.ones(1, np.int64)
     assert kind("strikeout").solve(text.read([("s", b"3 1 OOO")]), Limits(), stop).aborted

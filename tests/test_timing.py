@@ -18,8 +18,9 @@ import pytest
 from parallel_nono.attempt import OF_THE_RUN, OUTCOMES, Limits
 from parallel_nono.engine import EngineError, engine, timing
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew
-from parallel_nono.engine.work import Chunk, Place, RejectedSolution, Work, attempt, new_page
+from parallel_nono.engine.session import Pool, Session
+from parallel_nono.engine.status_line import new_status_line
+from parallel_nono.engine.work import Chunk, Place, RejectedSolution, Work, attempt
 from parallel_nono.kinds import Kind, Solved, kind
 from parallel_nono.kinds.null import KIND
 from parallel_nono.report.parquet import batches, hosts
@@ -30,7 +31,7 @@ HERE = Place("local", "host", "1.0")
 
 
 def tried(work: Work, text: str = TEXT, place: Place = HERE, **chunk: Any) -> list[dict[str, Any]]:
-    done = attempt(work, Chunk([("s", text.encode())], **chunk), new_page(), place)
+    done = attempt(work, Chunk([("s", text.encode())], **chunk), new_status_line(), place)
     return [row for rows in done.rows for row in rows.to_pylist()]
 
 
@@ -107,7 +108,7 @@ def test_time_out_is_no_verdict_and_what_timed_out_is_not_repeated() -> None:
 
 
 def test_a_stop_ends_repetitions_too() -> None:
-    page = new_page()
+    page = new_status_line()
 
     def change(call: int, columns: dict[str, Any], chunk: pa.RecordBatch) -> None:
         page[0] = call == 2
@@ -392,7 +393,7 @@ def test_pinned_threads_of_an_engine_are_on_different_cores() -> None:
     work = Work(slow(0.02, False), pin=True)
     rows = [
         row
-        for batch in engine("auto")(work, Feed(pieces, n), Crew(n))
+        for batch in engine("auto")(work, Feed(pieces, n), Session(Pool(n)))
         for row in batch.select(["worker", "core"]).to_pylist()
     ]
     cores = {row["worker"]: row["core"] for row in rows}
@@ -401,5 +402,5 @@ def test_pinned_threads_of_an_engine_are_on_different_cores() -> None:
 
 
 def test_the_kinds_that_need_no_calibration_get_one_too() -> None:
-    rows = engine("local")(Work(kind("null"), calibrate=True), Feed(iter([("s", TEXT.encode())])), Crew())
+    rows = engine("local")(Work(kind("null"), calibrate=True), Feed(iter([("s", TEXT.encode())])), Session())
     assert all(row["calibration_s"] > 0 for batch in rows for row in batch.to_pylist())

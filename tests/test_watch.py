@@ -29,9 +29,11 @@ from parallel_nono.cli.common import counted
 from parallel_nono.cli.exits import Code
 from parallel_nono.cli.watch import Showing
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew, run
-from parallel_nono.engine.status import Post, post_of
-from parallel_nono.engine.work import COUNT, IDLE, PLACE, READING, SINCE_MS, Chunk, Work, new_page
+from parallel_nono.engine.local import run
+from parallel_nono.engine.session import Pool, Session
+from parallel_nono.engine.status import WorkerStatus, status_of
+from parallel_nono.engine.status_line import COUNT, IDLE, PLACE, READING, SINCE_MS, new_status_line
+from parallel_nono.engine.work import Chunk, Work
 from parallel_nono.generate import generate
 from parallel_nono.kinds import kind
 from parallel_nono.pictures.film import Film, described
@@ -319,37 +321,37 @@ def test_the_terminal_is_left_as_it_was(hook: Path, keys: bytes) -> None:
 
 def test_a_post_says_what_the_page_says() -> None:
     work, batch = Work(kind("nonogram")), set_of([HOOK_PUZZLE] * 3, "set.non")
-    page = new_page()
-    assert post_of(work, "w", None, page, 5) == Post("w", "", "", None, 5)
+    page = new_status_line()
+    assert status_of(work, "w", None, page, 5) == WorkerStatus("w", "", "", None, 5)
     chunk = Chunk([("a.non", b""), ("b.non", b"")])
     page[PLACE], page[COUNT], page[SINCE_MS] = READING, 0, (time.monotonic() - 2) * 1000
-    post = post_of(work, "w", chunk, page, 5)
+    post = status_of(work, "w", chunk, page, 5)
     assert (post.what, post.size) == ("reading a.non and 1 more file", "")
     assert 1.9 < (post.seconds or 0) < 3
     page[PLACE], page[COUNT] = 1, 1
-    assert post_of(work, "w", chunk, page, 5).what == "a.non and 1 more file"
+    assert status_of(work, "w", chunk, page, 5).what == "a.non and 1 more file"
     chunk.tried = batch
-    assert post_of(work, "w", chunk, page, 5)[1:3] == (work.kind.title(batch, 1), "3x3")
+    assert status_of(work, "w", chunk, page, 5)[1:3] == (work.kind.title(batch, 1), "3x3")
     page[PLACE], page[COUNT] = 0, 3
-    post = post_of(work, "w", Chunk(batch=batch), page, 5)
+    post = status_of(work, "w", Chunk(batch=batch), page, 5)
     assert post.what == f"{work.kind.title(batch, 0)} and 2 more puzzles"
     page[PLACE] = IDLE
-    assert post_of(work, "w", chunk, page, 5).seconds is None
+    assert status_of(work, "w", chunk, page, 5).seconds is None
 
 
 def test_threads_tell_what_they_are_at_while_they_are() -> None:
     hard = Puzzle.of_grid(np.random.default_rng(2).integers(0, 2, (60, 60)).tolist(), name="hard")
-    crew = Crew(2)
-    seen: list[Post] = []
-    for _ in run(Work(kind("nonogram"), Limits(20)), Feed(iter([set_of([hard])]), 2), crew):
-        seen = seen or [post for post in crew.told() if post.size]
+    session = Session(Pool(2))
+    seen: list[WorkerStatus] = []
+    for _ in run(Work(kind("nonogram"), Limits(20)), Feed(iter([set_of([hard])]), 2), session):
+        seen = seen or [post for post in session.status() if post.size]
         if seen:
-            crew.stop.set()
+            session.stop.asked.set()
     (post,) = seen
     assert (post.size, post.done) == ("60x60", 0)
     assert post.what.startswith("hard (")
     deadline = time.monotonic() + 30
-    while crew.told():
+    while session.status():
         assert time.monotonic() < deadline, "they have ended"
         time.sleep(0.05)
 
@@ -366,9 +368,9 @@ def test_the_rate_is_that_of_the_last_seconds() -> None:
 
 
 POSTS = [
-    Post("1.0", "cat (set.non #1)", "20x30", 61.5, 12),
-    Post("1.1", "", "", None, 3),
-    Post("1.2", "evil\x1b[2J (set.non #2)", "5x5", 0.001, 3),
+    WorkerStatus("1.0", "cat (set.non #1)", "20x30", 61.5, 12),
+    WorkerStatus("1.1", "", "", None, 3),
+    WorkerStatus("1.2", "evil\x1b[2J (set.non #2)", "5x5", 0.001, 3),
 ]
 
 

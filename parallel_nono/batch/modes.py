@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..engine.feed import Feed
-    from ..engine.local import Crew
+    from ..engine.session import Session
     from ..engine.work import Work
 
 MODES = ("auto", "puzzles", "lines")
 """Whole puzzles to each worker; the lines of one puzzle to all of them; or that for puzzles large enough to gain."""
 
 
-def rows(name: str, mode: str, work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
+def rows(name: str, mode: str, work: Work, feed: Feed, session: Session) -> Iterator[pa.RecordBatch]:
     """Rows of the engine of that name in that mode, in order of finishing; closing the iterator cancels the rest.
 
     Errors: ValueError naming what there is; EngineError.
@@ -28,18 +28,24 @@ def rows(name: str, mode: str, work: Work, feed: Feed, crew: Crew) -> Iterator[p
     if mode == "lines":
         from ..lanes import coordinator
 
-        return coordinator.run(work, feed, crew, "ray" if name == "ray" or crew.address else "local")
-    if mode == "auto" and name != "ray" and not crew.address and crew.workers > 1 and work.kind.name == "nonogram":
-        return _with_lines(name, work, feed, crew)
-    return engine(name)(work, feed, crew)
+        return coordinator.run(work, feed, session, "ray" if name == "ray" or session.pool.address else "local")
+    if (
+        mode == "auto"
+        and name != "ray"
+        and not session.pool.address
+        and session.pool.workers > 1
+        and work.kind.name == "nonogram"
+    ):
+        return _with_lines(name, work, feed, session)
+    return engine(name)(work, feed, session)
 
 
-def _with_lines(name: str, work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
+def _with_lines(name: str, work: Work, feed: Feed, session: Session) -> Iterator[pa.RecordBatch]:
     """The engine of that name, with lines mode for the puzzles that gain by it."""
     from ..lanes.auto import WhenWorthIt, with_lines
 
-    lanes = WhenWorthIt(crew.workers)
+    lanes = WhenWorthIt(session.pool.workers)
     try:
-        yield from engine(name)(with_lines(work, lanes), feed, crew)
+        yield from engine(name)(with_lines(work, lanes), feed, session)
     finally:
-        crew.gone &= lanes.close(2.0)
+        session.stop.ended &= lanes.close(2.0)

@@ -76,9 +76,10 @@ def _puzzles(work: Work, source: str) -> Iterator[pa.RecordBatch]:
 
 
 def _row(work: Work, puzzle: pa.RecordBatch) -> dict[str, Any]:
-    from ..engine.work import Chunk, Place, attempt, new_page
+    from ..engine.status_line import new_status_line
+    from ..engine.work import Chunk, Place, attempt
 
-    done = attempt(work, Chunk(batch=puzzle, careful=True), new_page(), Place("local", platform.node(), "0"))
+    done = attempt(work, Chunk(batch=puzzle, careful=True), new_status_line(), Place("local", platform.node(), "0"))
     row: dict[str, Any] = done.rows[0].to_pylist()[0]
     return row
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..attempt import Limits
     from ..engine.feed import Feed
     from ..engine.inputs import Inputs
-    from ..engine.local import Crew
+    from ..engine.session import Session
     from ..kinds import Kind
     from ..report.parquet import Writer
     from ..report.progress import Progress
@@ -344,7 +344,7 @@ def _record(options: Options) -> tuple[int, Summary]:
     from ..engine.feed import Feed
     from ..engine.hostinfo import commit, here
     from ..engine.inputs import Inputs
-    from ..engine.local import Crew
+    from ..engine.session import Pool, Session
     from ..engine.work import RejectedSolution, Work
     from ..report.compact import upkeep
     from ..report.parquet import Keys, OutputError, Writer, mend
@@ -359,15 +359,15 @@ def _record(options: Options) -> tuple[int, Summary]:
     facts["noun"] = options.kind.noun
     if options.contender and options.contender.facts:
         facts["solver"] = options.contender.facts
-    crew = Crew(options.workers, options.address, options.insecure, options.device)
-    crew.hosts[platform.node()] = here()
+    session = Session(Pool(options.workers, options.address, options.insecure, options.device))
+    session.hosts[platform.node()] = here()
     try:
         if options.resume:
             for word in (*mend(options.out), *strays(options.out)):
                 complain(word)
             upkeep(options.out)
         with (
-            Signals(crew) as signals,
+            Signals(session) as signals,
             Writer(options.out, options.of_rows(), facts, platform.node(), options.resume) as writer,
         ):
             label = options.contender.label if options.contender else ""
@@ -387,11 +387,17 @@ def _record(options: Options) -> tuple[int, Summary]:
             summary = Summary.of(options.out) if options.resume else Summary(options.kind.noun)
             writer.session |= {"started": started, "workers": options.workers, "mode": options.mode}
             writer.session |= {"order": options.limits.order, "device": options.device}
-            writer.hosts = crew.hosts
+            writer.hosts = session.hosts
             try:
-                progress = Progress(options.quiet, crew.told if options.live else None, options.out)
+                progress = Progress(options.quiet, session.status if options.live else None, options.out)
                 _write(
-                    made(options.engine, options.mode, work, feed, crew), feed, crew, inputs, writer, summary, progress
+                    made(options.engine, options.mode, work, feed, session),
+                    feed,
+                    session,
+                    inputs,
+                    writer,
+                    summary,
+                    progress,
                 )
             except RejectedSolution as error:
                 path = writer.reject(error.puzzle)
@@ -411,7 +417,7 @@ def _record(options: Options) -> tuple[int, Summary]:
 def _write(
     batches: Iterator[pa.RecordBatch],
     feed: Feed,
-    crew: Crew,
+    session: Session,
     inputs: Inputs,
     writer: Writer,
     summary: Summary,
@@ -420,13 +426,13 @@ def _write(
     """Rows to disk, to the summary and to the screen, until there are no more."""
     with closing(batches), progress:  # type: ignore[type-var]
         for rows in batches:
-            writer.session |= {"engine": crew.engine, "why": crew.why}
+            writer.session |= {"engine": session.engine, "why": session.why}
             writer.session |= {"skipped": inputs.skipped, "n_skipped": inputs.n_skipped}
             writer.write(rows)
             if rows.num_rows:
                 summary.add(rows)
             left = feed.remaining()
-            progress.show(summary, left and (left.puzzles, left.seconds / crew.workers))
+            progress.show(summary, left and (left.puzzles, left.seconds / session.pool.workers))
 
 
 def _export(out: Path, row_format: str) -> None:
@@ -470,9 +476,9 @@ class Signals:
     code  0, or the exit code that the first signal asks for.
     """
 
-    def __init__(self, crew: Crew) -> None:
+    def __init__(self, session: Session) -> None:
         self.code = 0
-        self._crew = crew
+        self._session = session
         self._n = 0
         self._screens: list[int] = []
         self._before: dict[int, Any] = {}
@@ -487,7 +493,7 @@ class Signals:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.code and not self._crew.gone:
+        if self.code and not self._session.stop.ended:
             # What was done is on disk; a worker that does not hear the stop must not keep us.
             complain("interrupted; go on with --resume")
             self._end()
@@ -497,12 +503,12 @@ class Signals:
     def _heard(self, number: int, _: object) -> None:
         self._n += 1
         self.code = self.code or 128 + number
-        self._crew.stop.set()
+        self._session.stop.asked.set()
         if self.code == Code.HUNG_UP:
             for place in self._screens:  # writing to a terminal that is gone is an error
                 os.dup2(os.open(os.devnull, os.O_WRONLY), place)
         if self._n == 2:
-            self._crew.hurry.set()
+            self._session.stop.hurry.set()
         elif self._n > 2:
             self._end()
 

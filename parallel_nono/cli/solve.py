@@ -172,11 +172,11 @@ def _lanes(engine: LinesEngine, device: Device, workers: int) -> Lines:
     import atexit
 
     from ..engine import EngineError
-    from ..engine.local import Crew
+    from ..engine.session import Pool, Session
     from ..lanes.coordinator import lines_of
 
     try:
-        lanes = lines_of(Crew(workers), engine.value, device.value)
+        lanes = lines_of(Session(Pool(workers)), engine.value, device.value)
     except EngineError as error:
         raise Failure(Code.UNAVAILABLE, str(error)) from error
     atexit.register(lanes.close, 2.0)

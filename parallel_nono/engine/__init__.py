@@ -1,6 +1,6 @@
 """Engines move chunks of puzzles to workers and bring rows back. One verb, the same for all of them:
 
-run(work, feed, crew) -> iterator of row batches in order of finishing; closing it cancels the rest
+run(work, feed, session) -> iterator of row batches in order of finishing; closing it cancels the rest
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .feed import Feed
-    from .local import Crew
+    from .session import Pool, Session
     from .work import Work
 
 ENGINES = {"auto": "auto", "local": "local", "ray": "cluster"}
@@ -28,9 +28,9 @@ ABANDONED: list[str] = []
 """Why this process had better end at once: Ray's library waits a minute for a cluster that is gone, then kills us."""
 
 
-def engine(name: str) -> Callable[[Work, Feed, Crew], Iterator[pa.RecordBatch]]:
+def engine(name: str) -> Callable[[Work, Feed, Session], Iterator[pa.RecordBatch]]:
     """The verb of the engine of that name. Errors: ValueError naming those there are."""
     if name not in ENGINES:
         raise ValueError(f"expected an engine of {', '.join(ENGINES)}, found {name!r}")
-    run: Callable[[Work, Feed, Crew], Iterator[pa.RecordBatch]] = import_module(f".{ENGINES[name]}", __name__).run
+    run: Callable[[Work, Feed, Session], Iterator[pa.RecordBatch]] = import_module(f".{ENGINES[name]}", __name__).run
     return run

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from . import local
 from .feed import Feed
-from .local import Crew, Output, Threads, collect, drain
+from .local import Output, Threads, collect, drain
+from .session import Session
 from .work import Work
 
 WORTH_S, WORTH_A_WORKER_S = 10.0, 1.0
@@ -20,19 +21,19 @@ WORTH_S, WORTH_A_WORKER_S = 10.0, 1.0
 LOOK_S = 0.5
 
 
-def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
+def run(work: Work, feed: Feed, session: Session) -> Iterator[pa.RecordBatch]:
     """Rows in order of finishing; closing the iterator cancels the rest."""
     from .cluster import Cluster
 
     if work.pin:  # a thread and the process that is to follow it can't both have the core
-        crew.why = "workers are bound to cores"
-        yield from local.run(work, feed, crew)
+        session.why = "workers are bound to cores"
+        yield from local.run(work, feed, session)
         return
-    crew.engine = "local"
-    worth = WORTH_S + WORTH_A_WORKER_S * crew.workers
-    crew.why = "one worker" if crew.workers == 1 else f"less than {worth:.0f} s of work for one core"
-    output: Output = Queue(2 * crew.workers + 2)
-    threads = Threads(work, feed, crew, output)
+    session.engine = "local"
+    worth = WORTH_S + WORTH_A_WORKER_S * session.pool.workers
+    session.why = "one worker" if session.pool.workers == 1 else f"less than {worth:.0f} s of work for one core"
+    output: Output = Queue(2 * session.pool.workers + 2)
+    threads = Threads(work, feed, session, output)
     cluster: Cluster | None = None
     looked = monotonic()
 
@@ -42,13 +43,13 @@ def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
         return cluster.alive and (cluster.is_ready or not feed.finished)  # a Ray that comes too late is not waited for
 
     try:
-        for rows in collect(output, alive, crew.stop):
+        for rows in collect(output, alive, session.stop.asked):
             if cluster is None and monotonic() - looked > LOOK_S:
                 looked = monotonic()
-                why = _reason(feed, crew, worth)
+                why = _reason(feed, session, worth)
                 if why:
-                    crew.why = f"{why}; Ray was still starting"
-                    cluster = Cluster(work, feed, crew, output, on_ready=threads.retire, why=why, optional=True)
+                    session.why = f"{why}; Ray was still starting"
+                    cluster = Cluster(work, feed, session, output, on_ready=threads.retire, why=why, optional=True)
             yield rows
         threads.close(1.5)
         if cluster is not None:
@@ -60,15 +61,15 @@ def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
             cluster.close(1.5 if cluster.is_ready else 0.0)
 
 
-def _reason(feed: Feed, crew: Crew, worth: float) -> str:
+def _reason(feed: Feed, session: Session, worth: float) -> str:
     """Why Ray should come, or "" while it should not."""
-    if crew.address:
-        return f"the cluster at {crew.address} was asked for"
-    if crew.workers == 1 or feed.n_chunks < 2 * crew.workers + 2:
+    if session.pool.address:
+        return f"the cluster at {session.pool.address} was asked for"
+    if session.pool.workers == 1 or feed.n_chunks < 2 * session.pool.workers + 2:
         return ""
     left = feed.remaining()
     if left is None:
         return ""
     # Puzzles of more workers than cores overlap, so their seconds are not all work.
-    seconds = left.solve_s * min(1.0, (os.cpu_count() or 1) / crew.workers)
+    seconds = left.solve_s * min(1.0, (os.cpu_count() or 1) / session.pool.workers)
     return f"about {seconds:.0f} s of work for one core were left" if seconds > worth else ""

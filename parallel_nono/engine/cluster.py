@@ -2,7 +2,7 @@
 
 The driver thread hands out leases: chunks of about `LEASE_S` seconds, two to a worker, so that none waits for a
 message. A lease is a transaction: its rows are accepted whole, or it is run again. Ray restarts and retries nothing;
-who died over which puzzle is read from the page that each worker shares with the driver on the same host.
+who died over which puzzle is read from the status that each worker shares with the driver on the same host.
 
 A worker that dies leaves its slice to be run again carefully, one puzzle at a time. A puzzle that is caught alone
 gets a strike; two strikes are `crashed`. A puzzle that stays beyond its time and does not hear the stop is killed
@@ -30,18 +30,12 @@ import pyarrow.compute as pc
 from . import ABANDONED, EngineError
 from .environment import connect, disconnect, first_line, new_folder, sweep, watch_head
 from .feed import Feed, chunk_of, singles
-from .local import Crew, Output, collect, drain, put
-from .status import Post, post_of
+from .local import Output, collect, drain, put
+from .session import Session
+from .status import WorkerStatus, status_of
+from .status_line import ABORT, COUNT, IDLE, LEASE, PLACE, READING, RECALLED, SINCE_MS, new_status_line
 from .work import (
-    ABORT,
-    COUNT,
-    IDLE,
-    LEASE,
-    PLACE,
-    READING,
-    RECALLED,
     SHARE_S,
-    SINCE_MS,
     SOFT_S,
     Chunk,
     Done,
@@ -53,10 +47,9 @@ from .work import (
     has_errors,
     joined,
     loaded,
-    new_page,
     overrun_rows,
 )
-from .worker import FOR_GOOD, THIS_LEASE, VERSIONS, Worker, packed, packed_texts, shared_page, unpacked
+from .worker import FOR_GOOD, THIS_LEASE, VERSIONS, Worker, packed, packed_texts, shared_status_line, unpacked
 
 WINDOW = 2
 """Leases that a worker has at a time: one in hand, one waiting."""
@@ -92,11 +85,11 @@ class Lease:
 
 @dataclass(slots=True)
 class Actor:
-    """A worker as the driver sees it. page: None on another host. leases: in the order given, by their refs."""
+    """A worker as the driver sees it. status: None on another host. leases: in the order given, by their refs."""
 
     number: int
     handle: Any
-    page: np.ndarray | None
+    status: np.ndarray | None
     file: Path
     hello: Any
     node: str = ""
@@ -113,20 +106,20 @@ class Cluster:
     """A thread that brings up Ray, hands out leases until the feed is finished, and takes everything down again.
 
     on_ready  called once when workers answer.
-    optional  True: should Ray not start, say so in `crew.why` and leave the work to others.
+    optional  True: should Ray not start, say so in `session.why` and leave the work to others.
     """
 
     def __init__(
         self,
         work: Work,
         feed: Feed,
-        crew: Crew,
+        session: Session,
         output: Output,
         on_ready: Callable[[], None],
         why: str,
         optional: bool = False,
     ) -> None:
-        self._work, self._feed, self._crew, self._output = work, feed, crew, output
+        self._work, self._feed, self._session, self._output = work, feed, session, output
         self._on_ready, self._why, self._optional = on_ready, why, optional
         self._place = Place("ray", platform.node(), "driver")
         self._ray: Any = None
@@ -140,31 +133,31 @@ class Cluster:
         self._failures = 0
         self.alive = True
         """False once all rows are in `output`."""
-        crew.posts.append(self._posts)
+        session.watches.append(self._posts)
         self._thread = Thread(target=self._main, name="pnono-cluster", daemon=True)
         self._thread.start()
 
     def close(self, seconds: float) -> None:
         """Stop, if need be, and wait until Ray is down: at most so many seconds if everything was told to stop."""
-        stopping = self._crew.stop.is_set()
-        self._crew.stop.set()
+        stopping = self._session.stop.asked.is_set()
+        self._session.stop.asked.set()
         self._thread.join(seconds if stopping or self._head_gone else 30.0)
-        self._crew.gone &= not self._thread.is_alive()
+        self._session.stop.ended &= not self._thread.is_alive()
 
-    def _posts(self) -> list[Post]:
-        """By their pages; of a worker on another host the lease that it has is all that is known here."""
+    def _posts(self) -> list[WorkerStatus]:
+        """By their status_lines; of a worker on another host the lease that it has is all that is known here."""
         found = []
         for actor in list(self._actors):
             if not actor.ready or actor.dead:
                 continue
-            lease, page = next(iter(list(actor.leases.values())), None), actor.page
-            if page is None:
-                page = new_page()
+            lease, status = next(iter(list(actor.leases.values())), None), actor.status
+            if status is None:
+                status = new_status_line()
                 if lease is not None:
                     n = lease.chunk.weight if lease.chunk.batch is None else lease.chunk.batch.num_rows
-                    page[PLACE], page[COUNT], page[SINCE_MS] = 0, n, lease.since * 1000
+                    status[PLACE], status[COUNT], status[SINCE_MS] = 0, n, lease.since * 1000
             chunk = None if lease is None else lease.chunk
-            found.append(post_of(self._work, f"ray.{actor.number}", chunk, page, actor.n_rows))
+            found.append(status_of(self._work, f"ray.{actor.number}", chunk, status, actor.n_rows))
         return found
 
     def _main(self) -> None:
@@ -174,9 +167,9 @@ class Cluster:
         except BaseException as error:  # whatever it is, the run must hear of it: this thread has no one else to tell
             self._head_gone |= bool(ABANDONED)  # then there is no Ray to shut down
             if self._optional and not self.is_ready:
-                self._crew.why = f"{self._why}, but Ray did not start: {error}"
+                self._session.why = f"{self._why}, but Ray did not start: {error}"
             else:
-                put(self._output, error, self._crew.stop)
+                put(self._output, error, self._session.stop.asked)
         finally:
             self._end()
 
@@ -185,21 +178,21 @@ class Cluster:
     def _start(self) -> None:
         sweep()
         self._folder = new_folder()
-        address = self._crew.address
-        store = max(STORE_BYTES, STORE_BYTES_A_WORKER * self._crew.workers)
-        self._ray = ray = connect(self._crew, self._folder, store, self._head_is_gone)
+        address = self._session.pool.address
+        store = max(STORE_BYTES, STORE_BYTES_A_WORKER * self._session.pool.workers)
+        self._ray = ray = connect(self._session, self._folder, store, self._head_is_gone)
         head = ray.get_runtime_context().gcs_address
-        Thread(target=watch_head, args=(head, self._crew.stop, self._head_is_gone), daemon=True).start()
+        Thread(target=watch_head, args=(head, self._session.stop.asked, self._head_is_gone), daemon=True).start()
         options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0}
         if address:
-            # Another host has no page of ours: there the stop comes as a message beside the lease.
+            # Another host has no status line of ours: there the stop comes as a message beside the lease.
             options |= {"concurrency_groups": {"control": 1}, "scheduling_strategy": "SPREAD"}
         self._actor_class = ray.remote(**options)(Worker)
         self._work_ref = ray.put(self._work)
 
     def _head_is_gone(self, error: EngineError) -> None:
         self._head_gone = True
-        put(self._output, error, self._crew.stop)
+        put(self._output, error, self._session.stop.asked)
 
     def _end(self) -> None:
         ray = self._ray
@@ -221,7 +214,7 @@ class Cluster:
             return
         for actor in self._actors:
             self._tell_stop(actor, FOR_GOOD)
-        if self._crew.hurry.is_set():
+        if self._session.stop.hurry.is_set():
             return
         ready, _ = self._ray.wait(held, num_returns=len(held), timeout=0.8)
         for ref in ready:
@@ -238,7 +231,7 @@ class Cluster:
     # The loop.
 
     def _serve(self) -> None:
-        ray, feed, stop = self._ray, self._feed, self._crew.stop
+        ray, feed, stop = self._ray, self._feed, self._session.stop.asked
         while not stop.is_set() and not feed.finished:
             self._hire()
             self._hand_out()
@@ -263,13 +256,13 @@ class Cluster:
         """An actor for every place; dead ones are replaced."""
         alive = {actor.number for actor in self._actors if not actor.dead}
         self._actors = [actor for actor in self._actors if not actor.dead or actor.leases]
-        for number in range(self._crew.workers):
+        for number in range(self._session.pool.workers):
             if number in alive:
                 continue
-            file = self._folder / f"page-{number}-{secrets.token_hex(4)}"
-            file.write_bytes(new_page().tobytes())
+            file = self._folder / f"status-{number}-{secrets.token_hex(4)}"
+            file.write_bytes(new_status_line().tobytes())
             handle = self._actor_class.remote(self._work_ref, number, str(file))
-            self._actors.append(Actor(number, handle, shared_page(str(file))[0], file, handle.hello.remote()))
+            self._actors.append(Actor(number, handle, shared_status_line(str(file))[0], file, handle.hello.remote()))
 
     def _greet(self, actor: Actor) -> None:
         errors = self._ray.exceptions
@@ -278,20 +271,20 @@ class Cluster:
         except errors.RayError as error:
             self._failures += 1
             self._kill(actor)
-            if self._failures > self._crew.workers + 2:
+            if self._failures > self._session.pool.workers + 2:
                 raise EngineError(f"Ray's workers end before they begin: {first_line(error)}") from error
             return
         if facts["versions"] != VERSIONS:
             raise EngineError(f"worker on {facts['host']}: expected {VERSIONS}, found {facts['versions']}")
         if facts["trouble"]:
             raise EngineError(f"worker on {facts['host']}: {facts['trouble']}")
-        self._crew.hosts[facts["host"]] = facts["machine"]
+        self._session.hosts[facts["host"]] = facts["machine"]
         if not facts["shares_page"]:
-            actor.page = None
+            actor.status = None
         actor.node, actor.ready = facts["node"], True
         if not self.is_ready:
             self.is_ready = True
-            self._crew.engine, self._crew.why = "ray", self._why
+            self._session.engine, self._session.why = "ray", self._why
             self._on_ready()
 
     def _hand_out(self) -> None:
@@ -347,17 +340,18 @@ class Cluster:
         rows, hard, rest, *figures = answer
         done = Done(unpacked(rows), unpacked(hard), joined(unpacked(rest)), *figures)
         for batch in done.rows:
-            put(self._output, batch, self._crew.stop)
+            put(self._output, batch, self._session.stop.asked)
             actor.n_rows += batch.num_rows
-        if done.aborted and done.rest is not None and not lease.shared_out and not self._crew.stop.is_set():
+        if done.aborted and done.rest is not None and not lease.shared_out and not self._session.stop.asked.is_set():
             # It was stopped because it took too long: from here on one puzzle at a time.
             self._feed.finish(lease.chunk, Done([], [], None, 0.0, done.seconds), *self._careful(done.rest, actor))
         else:
             self._feed.finish(lease.chunk, done)
 
     def _careful(self, batch: pa.RecordBatch, actor: Actor) -> list[Chunk]:
-        """Chunks in which every puzzle is tried alone: by itself where the driver can't see the worker's page."""
-        if actor.page is not None:
+        """Chunks in which every puzzle is tried alone: by itself where the driver can't see the worker's status
+        line."""
+        if actor.status is not None:
             return [chunk_of(batch, careful=True)]
         return singles(batch, deaths=1)
 
@@ -368,20 +362,20 @@ class Cluster:
         self._kill(actor)
         if not actor.n_done and not actor.overran:
             self._failures += 1
-        page = actor.page
-        was_waiting = page is not None and (page[LEASE] != lease.number or page[PLACE] == IDLE)
+        status = actor.status
+        was_waiting = status is not None and (status[LEASE] != lease.number or status[PLACE] == IDLE)
         if was_waiting or self._host_is_gone(actor, error):
             self._feed.give_back(lease.chunk)
             return
         why = f"its worker died {STRIKES} times: {first_line(error)}"
         chunk, at, count = lease.chunk, READING, 0
-        if page is not None:
-            at, count = int(page[PLACE]), int(page[COUNT])
-        if page is not None and at == READING and chunk.batch is None:
+        if status is not None:
+            at, count = int(status[PLACE]), int(status[COUNT])
+        if status is not None and at == READING and chunk.batch is None:
             self._lost_reading(chunk, why, actor.overran)
             return
         good, others = self._puzzles_of(chunk)
-        if page is None:
+        if status is None:
             at, count = 0, good.num_rows
             if chunk.deaths == 0 and good.num_rows > 1 and not actor.overran:
                 chunk.deaths = 1
@@ -394,13 +388,13 @@ class Cluster:
         if count > 1:
             others += self._careful(suspects, actor)
         elif actor.overran:
-            seconds = monotonic() - lease.since if page is None else monotonic() - page[SINCE_MS] / 1000
+            seconds = monotonic() - lease.since if status is None else monotonic() - status[SINCE_MS] / 1000
             why = f"it did not stop in time and was killed with its worker after {seconds:.3g} s"
-            put(self._output, overrun_rows(self._work, suspects, seconds, why, self._place), self._crew.stop)
+            put(self._output, overrun_rows(self._work, suspects, seconds, why, self._place), self._session.stop.asked)
         else:
             strikes = 1 + (chunk.strikes if good.num_rows == 1 else 0)
             if strikes >= STRIKES:
-                put(self._output, crashed_rows(self._work, suspects, why, self._place), self._crew.stop)
+                put(self._output, crashed_rows(self._work, suspects, why, self._place), self._session.stop.asked)
             else:
                 others.append(Chunk(batch=suspects, careful=True, strikes=strikes, deaths=chunk.deaths + 1))
         self._feed.drop(chunk, *others)
@@ -416,7 +410,7 @@ class Cluster:
             return
         why = f"while reading: {f'took more than {READING_MOST_S:g} s' if overran else why}"
         name = chunk.texts[0][0] if chunk.texts else chunk.sources[0].name
-        put(self._output, crashed_source(self._work, name, why, self._place), self._crew.stop)
+        put(self._output, crashed_source(self._work, name, why, self._place), self._session.stop.asked)
         self._feed.drop(chunk)
 
     def _puzzles_of(self, chunk: Chunk) -> tuple[pa.RecordBatch, list[Chunk]]:
@@ -447,12 +441,12 @@ class Cluster:
             if actor.dead or not actor.leases:
                 continue
             lease = next(iter(actor.leases.values()))
-            page = actor.page
+            status = actor.status
             count, since, reading = lease.chunk.weight, lease.since, False
-            if page is not None:
-                if page[LEASE] != lease.number or page[PLACE] == IDLE:
+            if status is not None:
+                if status[LEASE] != lease.number or status[PLACE] == IDLE:
                     continue
-                count, since, reading = int(page[COUNT]), page[SINCE_MS] / 1000, page[PLACE] == READING
+                count, since, reading = int(status[COUNT]), status[SINCE_MS] / 1000, status[PLACE] == READING
             alone = lease.chunk.careful or count == 1
             most = READING_MOST_S if reading else self._work.limits.seconds + GRACE_S if alone else SLICE_MOST_S
             most += 0.0 if actor.n_done else FIRST_LEASE_S
@@ -479,36 +473,36 @@ class Cluster:
                     self._recall(actor, other.number)
                     del actor.leases[ref]
                     self._feed.give_back(other.chunk)
-            page, count, since = actor.page, lease.chunk.weight, lease.since + 2 * self._work.lease_s
-            if page is not None:
-                if page[LEASE] != lease.number or page[PLACE] < 0:
+            status, count, since = actor.status, lease.chunk.weight, lease.since + 2 * self._work.lease_s
+            if status is not None:
+                if status[LEASE] != lease.number or status[PLACE] < 0:
                     continue
-                count, since = int(page[COUNT]), page[SINCE_MS] / 1000
+                count, since = int(status[COUNT]), status[SINCE_MS] / 1000
             if count > 1 and not lease.chunk.careful and not lease.shared_out and now - since > SHARE_S:
                 lease.shared_out = True
                 self._tell_stop(actor, THIS_LEASE)
 
     def _recall(self, actor: Actor, number: int) -> None:
-        if actor.page is not None:
-            actor.page[RECALLED] = number
+        if actor.status is not None:
+            actor.status[RECALLED] = number
         else:
             actor.handle.recall.options(concurrency_group="control").remote(number)
 
     def _tell_stop(self, actor: Actor, what: int) -> None:
-        if actor.page is not None:
-            actor.page[ABORT] = what
+        if actor.status is not None:
+            actor.status[ABORT] = what
         elif not actor.dead:
             actor.handle.stop.options(concurrency_group="control").remote()
 
 
-def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
+def run(work: Work, feed: Feed, session: Session) -> Iterator[pa.RecordBatch]:
     """Rows in order of finishing; closing the iterator cancels the rest. Errors: EngineError."""
-    crew.engine = "ray"
-    why = f"asked for, at {crew.address}" if crew.address else "asked for"
-    output: Output = Queue(2 * crew.workers + 2)
-    cluster = Cluster(work, feed, crew, output, lambda: None, why)
+    session.engine = "ray"
+    why = f"asked for, at {session.pool.address}" if session.pool.address else "asked for"
+    output: Output = Queue(2 * session.pool.workers + 2)
+    cluster = Cluster(work, feed, session, output, lambda: None, why)
     try:
-        yield from collect(output, lambda: cluster.alive, crew.stop)
+        yield from collect(output, lambda: cluster.alive, session.stop.asked)
         cluster.close(2.5)
         yield from drain(output)
     finally:

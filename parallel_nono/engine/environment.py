@@ -27,7 +27,7 @@ from . import ABANDONED, EngineError
 from .divert import divert, when_ending
 
 if TYPE_CHECKING:
-    from .local import Crew
+    from .session import Session
 
 UNWATCHED = {
     "RAY_enable_metrics_collection": "0",
@@ -142,16 +142,17 @@ def sweep() -> None:
             continue
 
 
-def connect(crew: Crew, folder: Path, store_bytes: int, tell: Callable[[EngineError], None] | None = None) -> Any:
-    """The module `ray`, connected: to the cluster at `crew.address`, or to a Ray of our own with `crew.workers` places.
+def connect(session: Session, folder: Path, store_bytes: int, tell: Callable[[EngineError], None] | None = None) -> Any:
+    """The module `ray`, connected: to the cluster at `session.pool.address`, or to a Ray of our own with
+    `session.pool.workers` places.
 
     folder       where our own Ray and its log live.
     store_bytes  the shared memory of our own Ray.
     tell         called, by any thread, if Ray goes away later in a way that it can't be used or shut down any more.
-    Errors       EngineError, also when `crew.stop` was set meanwhile and Ray did not come up.
+    Errors       EngineError, also when `session.stop.asked` was set meanwhile and Ray did not come up.
     """
-    prepare(crew.address, crew.insecure)
-    address = reachable(crew.address, crew.insecure, crew.stop) if crew.address else ""
+    prepare(session.pool.address, session.pool.insecure)
+    address = reachable(session.pool.address, session.pool.insecure, session.stop.asked) if session.pool.address else ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what its own dependencies have to say is not ours to show
         import ray
@@ -160,7 +161,7 @@ def connect(crew: Crew, folder: Path, store_bytes: int, tell: Callable[[EngineEr
     if not address:
         options |= {
             "address": "local",
-            "num_cpus": crew.workers,
+            "num_cpus": session.pool.workers,
             "num_gpus": 0,
             "include_dashboard": False,
             "object_store_memory": store_bytes,
@@ -171,7 +172,7 @@ def connect(crew: Crew, folder: Path, store_bytes: int, tell: Callable[[EngineEr
     if "RAY_JOB_CONFIG_JSON_ENV_VAR" not in os.environ:  # else Ray knows the folder of the job, and it is not this one
         # Ray would put the current folder on the path of the workers, and so import a `numpy.py` that lies there.
         options["job_config"] = ray.job_config.JobConfig(_client_job=True)
-    place = f"the cluster at {crew.address}" if crew.address else "a local Ray"
+    place = f"the cluster at {session.pool.address}" if session.pool.address else "a local Ray"
     # It compiles a function, while Ray starts its processes.
     Thread(target=divert, args=(ray._raylet.__file__,), name="ray_divert", daemon=True).start()
     for attempts_left in (1, 0):
@@ -184,7 +185,7 @@ def connect(crew: Crew, folder: Path, store_bytes: int, tell: Callable[[EngineEr
             raise
         except Exception as error:  # Ray raises many kinds; all mean that it is not there
             disconnect(ray)
-            if not attempts_left or crew.address or crew.stop.is_set():
+            if not attempts_left or session.pool.address or session.stop.asked.is_set():
                 raise EngineError(f"{place} can't be used: {first_line(error)}") from error
     when_ending(lambda: _gone(f"{place} is gone: its process on this machine ended", tell))
     return ray

@@ -6,18 +6,18 @@ import os
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from time import monotonic
-from typing import Any
 
 import pyarrow as pa
 
 from .feed import Feed
-from .status import Post, post_of
-from .timing import settled
-from .work import ABORT, COUNT, PLACE, SCHEMA, SHARE_S, SINCE_MS, Chunk, Place, Work, attempt, new_page
+from .session import Session
+from .status import WorkerStatus, status_of
+from .status_line import ABORT, COUNT, PLACE, SINCE_MS, new_status_line
+from .timing import readied
+from .work import SCHEMA, SHARE_S, Chunk, Place, Work, attempt
 
 Output = Queue[pa.RecordBatch | BaseException]
 
@@ -25,53 +25,19 @@ TICK_S = 0.25
 NOTHING = pa.RecordBatch.from_pylist([], schema=SCHEMA)
 
 
-@dataclass(slots=True)
-class Crew:
-    """Who works, and how the run and its engine talk while they do.
-
-    workers   how many at a time; may exceed the cores.
-    address   of a running Ray cluster; "" for one of our own.
-    insecure  True: a cluster without token authentication will do.
-    stop      set by anyone: hand out nothing more and tell the kernels to return.
-    hurry     set by whoever can't wait for an orderly end.
-    device    of lines mode: "cpu" or "cuda".
-    place     what the rows say of where they were made, beside host and worker.
-    engine, why   filled in by the engine: which one did the work, and for what reason.
-    hosts     what is known of the machines that work, by name (`facts.here`).
-    gone      False when some worker was still there after the end; then only ending the process stops it.
-    posts     an engine adds what tells what its workers are at; see `told`.
-    """
-
-    workers: int = 1
-    address: str = ""
-    insecure: bool = False
-    device: str = "cpu"
-    place: str = "local"
-    stop: Event = field(default_factory=Event)
-    hurry: Event = field(default_factory=Event)
-    engine: str = ""
-    why: str = ""
-    gone: bool = True
-    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    posts: list[Callable[[], list[Post]]] = field(default_factory=list)
-
-    def told(self) -> list[Post]:
-        """What each worker is at; may be asked by any thread at any time."""
-        return [post for tell in self.posts for post in tell()]
-
-
 class Threads:
     """`workers` threads that take from a feed and put rows into `output` until it is finished or they are stopped."""
 
-    def __init__(self, work: Work, feed: Feed, crew: Crew, output: Output) -> None:
-        self._work, self._feed, self._crew, self._output = work, feed, crew, output
+    def __init__(self, work: Work, feed: Feed, session: Session, output: Output, place: str = "local") -> None:
+        self._place = place
+        self._work, self._feed, self._session, self._output = work, feed, session, output
         self._retire = Event()
-        self._pages = [new_page() for _ in range(crew.workers)]
-        self._held: list[Chunk | None] = [None] * crew.workers
-        self._n_rows = [0] * crew.workers
-        crew.posts.append(self._posts)
+        self._status_lines = [new_status_line() for _ in range(session.pool.workers)]
+        self._held: list[Chunk | None] = [None] * session.pool.workers
+        self._n_rows = [0] * session.pool.workers
+        session.watches.append(self._posts)
         # Daemons: a kernel that does not hear the stop must not keep the process alive.
-        self._threads = [Thread(target=self._serve, args=(n,), daemon=True) for n in range(crew.workers)]
+        self._threads = [Thread(target=self._serve, args=(n,), daemon=True) for n in range(session.pool.workers)]
         for thread in self._threads:
             thread.start()
 
@@ -83,37 +49,37 @@ class Threads:
     def alive(self) -> bool:
         return any(thread.is_alive() for thread in self._threads)
 
-    def _posts(self) -> list[Post]:
-        facts = zip(self._threads, self._held, self._pages, self._n_rows, strict=False)
+    def _posts(self) -> list[WorkerStatus]:
+        facts = zip(self._threads, self._held, self._status_lines, self._n_rows, strict=False)
         return [
-            post_of(self._work, _name(number), chunk, page, done)
-            for number, (thread, chunk, page, done) in enumerate(facts)
+            status_of(self._work, _name(number), chunk, status, done)
+            for number, (thread, chunk, status, done) in enumerate(facts)
             if thread.is_alive()
         ]
 
     def close(self, seconds: float) -> None:
         """Tell the kernels to return and wait for the threads, at most so many seconds."""
-        self._crew.stop.set()
-        for page in self._pages:
-            page[ABORT] = 1
+        self._session.stop.asked.set()
+        for status in self._status_lines:
+            status[ABORT] = 1
         deadline = monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, deadline - monotonic()))
-        self._crew.gone &= not self.alive
+        self._session.stop.ended &= not self.alive
 
     def _share_out(self) -> None:
         """Nothing is left for us: whoever has had the same several puzzles in hand for long gives them back."""
         if self._feed.dry:
-            for page in self._pages:
-                if page[COUNT] > 1 and page[PLACE] >= 0 and monotonic() - page[SINCE_MS] / 1000 > SHARE_S:
-                    page[ABORT] = 1
+            for status in self._status_lines:
+                if status[COUNT] > 1 and status[PLACE] >= 0 and monotonic() - status[SINCE_MS] / 1000 > SHARE_S:
+                    status[ABORT] = 1
 
     def _serve(self, number: int) -> None:
-        page, place = self._pages[number], Place(self._crew.place, platform.node(), _name(number))
+        status, place = self._status_lines[number], Place(self._place, platform.node(), _name(number))
         core = None
         try:
-            place, core = settled(self._work, place)
-            while not (self._crew.stop.is_set() or self._retire.is_set()):
+            place, core = readied(self._work, place)
+            while not (self._session.stop.asked.is_set() or self._retire.is_set()):
                 chunk = self._feed.take()
                 if chunk is None:
                     if self._feed.finished:
@@ -122,16 +88,16 @@ class Threads:
                     self._feed.wait(SHARE_S / 2)
                     continue
                 self._held[number] = chunk
-                done = attempt(self._work, chunk, page, place)
+                done = attempt(self._work, chunk, status, place)
                 self._held[number] = None
                 for rows in done.rows:
-                    put(self._output, rows, self._crew.stop)
+                    put(self._output, rows, self._session.stop.asked)
                     self._n_rows[number] += rows.num_rows
                 self._feed.finish(chunk, done)
-                if not self._crew.stop.is_set():
-                    page[ABORT] = 0
+                if not self._session.stop.asked.is_set():
+                    status[ABORT] = 0
         except BaseException as error:  # whatever it is, the run must hear of it: this thread has no one else to tell
-            put(self._output, error, self._crew.stop)
+            put(self._output, error, self._session.stop.asked)
         finally:
             if core is not None:
                 core.close()
@@ -184,14 +150,14 @@ def drain(output: Output) -> Iterator[pa.RecordBatch]:
             yield item
 
 
-def run(work: Work, feed: Feed, crew: Crew) -> Iterator[pa.RecordBatch]:
-    """Rows in order of finishing; closing the iterator cancels the rest."""
-    crew.engine = "local"
-    crew.why = crew.why or ("one worker" if crew.workers == 1 else "asked for")
-    output: Output = Queue(2 * crew.workers + 2)
-    threads = Threads(work, feed, crew, output)
+def run(work: Work, feed: Feed, session: Session, place: str = "local") -> Iterator[pa.RecordBatch]:
+    """Rows in order of finishing; closing the iterator cancels the rest. place: what their column `engine` says."""
+    session.engine = "local"
+    session.why = session.why or ("one worker" if session.pool.workers == 1 else "asked for")
+    output: Output = Queue(2 * session.pool.workers + 2)
+    threads = Threads(work, feed, session, output, place)
     try:
-        yield from collect(output, lambda: threads.alive, crew.stop)
+        yield from collect(output, lambda: threads.alive, session.stop.asked)
         threads.close(1.5)
         yield from drain(output)
     finally:

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .work import COUNT, IDLE, PLACE, READING, SINCE_MS, Chunk, Work, has_errors
+from .status_line import COUNT, IDLE, PLACE, READING, SINCE_MS
+from .work import Chunk, Work, has_errors
 
 
-class Post(NamedTuple):
+class WorkerStatus(NamedTuple):
     """One worker.
 
     worker  as the rows of the run call it.
@@ -28,12 +29,12 @@ class Post(NamedTuple):
     done: int
 
 
-def post_of(work: Work, worker: str, chunk: Chunk | None, page: np.ndarray, done: int) -> Post:
-    """What its page says of a worker that has this chunk in hand."""
-    at, count = int(page[PLACE]), int(page[COUNT])
+def status_of(work: Work, worker: str, chunk: Chunk | None, status: np.ndarray, done: int) -> WorkerStatus:
+    """What its status says of a worker that has this chunk in hand."""
+    at, count = int(status[PLACE]), int(status[COUNT])
     if chunk is None or at == IDLE:
-        return Post(worker, "", "", None, done)
-    seconds = max(0.0, monotonic() - int(page[SINCE_MS]) / 1000)
+        return WorkerStatus(worker, "", "", None, done)
+    seconds = max(0.0, monotonic() - int(status[SINCE_MS]) / 1000)
     batch = chunk.tried
     if (
         batch is None and chunk.batch is not None and not has_errors(chunk.batch)
@@ -42,8 +43,8 @@ def post_of(work: Work, worker: str, chunk: Chunk | None, page: np.ndarray, done
     if batch is None or at == READING:
         names = [*(name for name, _ in chunk.texts), *(source.name for source in chunk.sources)]
         what = _several(names[0], len(names), "file") if names else f"{work.kind.noun}s"
-        return Post(worker, f"reading {what}" if at == READING else what, "", seconds, done)
-    return Post(worker, *_told(work, batch.slice(at, max(count, 1))), seconds, done)
+        return WorkerStatus(worker, f"reading {what}" if at == READING else what, "", seconds, done)
+    return WorkerStatus(worker, *_told(work, batch.slice(at, max(count, 1))), seconds, done)
 
 
 def _told(work: Work, part: pa.RecordBatch) -> tuple[str, str]:

@@ -189,7 +189,7 @@ def calibration_sets() -> list[pa.RecordBatch]:
     return [generate_set(generator, count, size, size, seed=0) for generator, count, size in CALIBRATION]
 
 
-def settled(work: Work, place: Place) -> tuple[Place, IO[bytes] | None]:
+def readied(work: Work, place: Place) -> tuple[Place, IO[bytes] | None]:
     """A worker's place once it has what `work` asks for: a core, a measured yardstick.
 
     Returns  the place, and what to close when the worker ends. Errors: EngineError.

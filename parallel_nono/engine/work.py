@@ -2,7 +2,7 @@
 
 A chunk is solved in slices. Each slice is a promise about time: a puzzle gets only `SOFT_S` seconds there, so that one
 hard puzzle does not hold up its neighbours; those that want more come back as `hard` and are tried alone later.
-Before each slice its place is written to the page, so that whoever watches can tell which puzzle brought us down.
+Before each slice its place is written to the status, so that whoever watches can tell which puzzle brought us down.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ..puzzle import InvalidPuzzle
 from . import timing
 from .parts import LEASE_S as PARTS_LEASE_S
 from .parts import Parts
+from .status_line import ABORT, COUNT, IDLE, PLACE, READING, SINCE_MS
 
 SOFT_S = 1.0
 """Seconds for one puzzle while others wait behind it in the same chunk."""
@@ -48,12 +49,6 @@ _DICTIONARIES = {
 }
 MAX_CONSTANT = 8192
 _SECONDS = ("pack_s", "line_s", "probe_s", "search_s", "sat_s", "solve_s")
-
-# The page: what a worker tells its watcher, one 64-byte line of int64.
-ABORT, PLACE, COUNT, SINCE_MS, LEASE, RECALLED, PAGE = 0, 1, 2, 3, 4, 5, 8
-"""RECALLED: leases up to this number that were not begun are not wanted any more."""
-READING, IDLE = -1, -2
-"""Values of PLACE while the texts of a chunk are read, and between chunks."""
 
 
 class RejectedSolution(Exception):
@@ -120,7 +115,7 @@ class Chunk:
     deaths   workers lost while they had this chunk.
     strikes  workers lost to the one puzzle of this chunk.
     made     when it was cut, `time.monotonic()`.
-    tried    its puzzles that could be read, as soon as they are: the places on the page are places in it.
+    tried    its puzzles that could be read, as soon as they are: the places on the status are places in it.
     """
 
     texts: list[tuple[str, bytes]] = field(default_factory=list)
@@ -140,7 +135,7 @@ class Done:
 
     rows      batches of the schema of `Attempt`.
     hard      puzzles that need more than `SOFT_S` seconds.
-    rest      what was not started, because time was up or the page said stop.
+    rest      what was not started, because time was up or the status said stop.
     weight    how much of the chunk's weight the rows and `hard` stand for.
     seconds   wall seconds spent.
     solve_s   seconds that the solver says it needed: without reading, and without waiting for compilers.
@@ -155,14 +150,7 @@ class Done:
     solve_s: float = 0.0
 
 
-def new_page() -> np.ndarray:
-    """A page of a worker that nobody watches."""
-    page = np.zeros(PAGE, np.int64)
-    page[PLACE] = IDLE
-    return page
-
-
-def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
+def attempt(work: Work, chunk: Chunk, status: np.ndarray, place: Place) -> Done:
     """Read, solve and check a chunk. Errors: RejectedSolution; nothing else that a puzzle can cause."""
     began, queue_s = perf_counter(), max(0.0, monotonic() - chunk.made)
     if place.alone:
@@ -170,7 +158,7 @@ def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
     done = Done([], [], None, 0.0, 0.0)
     batch, read_s = chunk.batch, 0.0
     if batch is None:
-        _tell(page, READING, 0)
+        _tell(status, READING, 0)
         packing.Share.of(work.limits.seconds)
         texts, batches, unreadable = loaded(work.kind, chunk)
         done.rows += (_invalid_rows(work, rows, {"queue_s": queue_s}, place) for rows in unreadable)
@@ -191,10 +179,10 @@ def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
     limits = work.limits if patient else replace(work.limits, seconds=SOFT_S)
     while at < batch.num_rows and not done.aborted:
         part = batch.slice(at, 1 if alone else size)
-        _tell(page, at, part.num_rows)
+        _tell(status, at, part.num_rows)
         tick = perf_counter()
         try:
-            rows = _slice(work, part, limits, patient, page, facts, place, done)
+            rows = _slice(work, part, limits, patient, status, facts, place, done)
         except RejectedSolution:
             raise
         except Exception as error:  # a fault of our own code: it must cost one puzzle, not the run
@@ -214,7 +202,7 @@ def attempt(work: Work, chunk: Chunk, page: np.ndarray, place: Place) -> Done:
             break
     if at < batch.num_rows:
         done.rest = batch.slice(at)
-    _tell(page, IDLE, 0)
+    _tell(status, IDLE, 0)
     left = done.rest.num_rows if done.rest is not None else 0
     done.weight = chunk.weight * (1 - left / total)
     done.seconds = perf_counter() - began
@@ -264,10 +252,10 @@ def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch | None:
     return (table.to_batches() or batches)[0]
 
 
-def _tell(page: np.ndarray, at: int, count: int) -> None:
-    page[COUNT] = count
-    page[SINCE_MS] = int(monotonic() * 1000)
-    page[PLACE] = at
+def _tell(status: np.ndarray, at: int, count: int) -> None:
+    status[COUNT] = count
+    status[SINCE_MS] = int(monotonic() * 1000)
+    status[PLACE] = at
 
 
 def _slice(
@@ -275,14 +263,14 @@ def _slice(
     part: pa.RecordBatch,
     limits: Limits,
     patient: bool,
-    page: np.ndarray,
+    status: np.ndarray,
     facts: dict[str, float],
     place: Place,
     done: Done,
 ) -> pa.RecordBatch | None:
-    """Rows of one slice, or None when the page said stop. Puzzles out of soft time go to `done.hard`."""
+    """Rows of one slice, or None when the status line said stop. Puzzles out of soft time go to `done.hard`."""
     watch = _Watch()
-    solved = work.kind.solve(part, limits, page[ABORT : ABORT + 1])
+    solved = work.kind.solve(part, limits, status[ABORT : ABORT + 1])
     if solved.aborted:
         return None
     if work.kind.name not in _checked:
@@ -294,7 +282,7 @@ def _slice(
     facts = {**facts, "check_s": (perf_counter() - tick) / part.num_rows}
     done.solve_s += float(np.sum(solved.columns["solve_s"]))
     late = unfinished(solved.columns, limits)
-    if work.repeat > 1 and not _repeat(work, part, limits, page, solved, late):
+    if work.repeat > 1 and not _repeat(work, part, limits, status, solved, late):
         return None
     rows = _rows(work, part, solved, facts, place, watch)
     if not patient and late.any():
@@ -346,9 +334,9 @@ def _check(work: Work, part: pa.RecordBatch, solved: Solved) -> None:
 
 
 def _repeat(
-    work: Work, part: pa.RecordBatch, limits: Limits, page: np.ndarray, solved: Solved, late: np.ndarray
+    work: Work, part: pa.RecordBatch, limits: Limits, status: np.ndarray, solved: Solved, late: np.ndarray
 ) -> bool:
-    """Solve a slice again and add the columns of `--repeat` to `solved`; False when the page said stop.
+    """Solve a slice again and add the columns of `--repeat` to `solved`; False when the status line said stop.
 
     late    bool[rows]: puzzles out of time, which are not tried again.
     Errors  RejectedSolution if a verdict is not the one of the first time; a time-out is no verdict.
@@ -359,8 +347,8 @@ def _repeat(
     times[1:, late] = times[0, late]
     chosen = part.take(pa.array(again)) if late.any() else part
     for turn in range(1, work.repeat if len(again) else 1):
-        page[SINCE_MS] = int(monotonic() * 1000)
-        other = work.kind.solve(chosen, limits, page[ABORT : ABORT + 1])
+        status[SINCE_MS] = int(monotonic() * 1000)
+        other = work.kind.solve(chosen, limits, status[ABORT : ABORT + 1])
         if other.aborted:
             return False
         _check(work, chosen, other)

@@ -19,7 +19,8 @@ from ..files.containers import Source
 from ..start import prepare
 from . import EngineError, hostinfo, timing
 from .parts import written
-from .work import ABORT, LEASE, PAGE, RECALLED, Chunk, Place, RejectedSolution, Work, attempt, joined, new_page
+from .status_line import ABORT, LEASE, RECALLED, STATUS_WORDS, new_status_line
+from .work import Chunk, Place, RejectedSolution, Work, attempt, joined
 
 VERSIONS = {"pnono": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
 """What driver and workers must agree on."""
@@ -37,7 +38,7 @@ class Worker:
     def __init__(self, work: Work, number: int, page_path: str) -> None:
         prepare()
         self._work = work
-        self._page, self.shares_page = shared_page(page_path)
+        self._status, self.shares_page = shared_status_line(page_path)
         self._place = Place("ray", platform.node(), f"{os.getpid()}.{number}", alone=True)
         self._core: IO[bytes] | None = None
         pa.set_cpu_count(1)
@@ -45,7 +46,7 @@ class Worker:
         Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
     def hello(self) -> dict[str, Any]:
-        """Who answers: host, Ray's node, versions, and whether the driver can see our page."""
+        """Who answers: host, Ray's node, versions, and whether the driver can see our status line."""
         import ray
 
         node = ray.get_runtime_context().get_node_id()
@@ -75,18 +76,18 @@ class Worker:
         made     when the chunk was cut: by the monotonic clock of the driver's host, and by the wall clock.
         sources  files that this worker reads itself.
         """
-        if number <= self._page[RECALLED]:
+        if number <= self._status[RECALLED]:
             return None
         chunk = Chunk(unpacked_texts(texts), joined(unpacked(batch)), weight, careful, sources=sources)
         # The host's own clock, which nobody sets, means nothing on another host.
         chunk.made = made[0] if self.shares_page else chunk.made - max(0.0, time() - made[1])
-        if self._page[ABORT] == THIS_LEASE:
-            self._page[ABORT] = 0  # it meant the one before
-        self._page[LEASE] = number
+        if self._status[ABORT] == THIS_LEASE:
+            self._status[ABORT] = 0  # it meant the one before
+        self._status[LEASE] = number
         if self._work.calibrate and not self._place.calibration_s:
             self._place = replace(self._place, calibration_s=timing.calibration_s())
         try:
-            done = attempt(self._work, chunk, self._page, self._place)
+            done = attempt(self._work, chunk, self._status, self._place)
         except RejectedSolution as error:
             return error.title, error.why, packed([error.puzzle])
         rest = [] if done.rest is None else [done.rest]
@@ -97,11 +98,11 @@ class Worker:
 
     def recall(self, number: int) -> None:
         """Called beside a lease: those up to this number that have not begun come back as they are."""
-        self._page[RECALLED] = number
+        self._status[RECALLED] = number
 
     def stop(self) -> None:
         """Called beside a lease: its kernels return."""
-        self._page[ABORT] = THIS_LEASE
+        self._status[ABORT] = THIS_LEASE
 
 
 def _end_with(parent: int) -> None:
@@ -111,13 +112,13 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def shared_page(path: str) -> tuple[np.ndarray, bool]:
-    """The page that the driver made, if this is its host; else one of our own."""
+def shared_status_line(path: str) -> tuple[np.ndarray, bool]:
+    """The status line that the driver made, if this is its host; else one of our own."""
     try:
         with open(path, "r+b") as file:
-            return np.frombuffer(mmap.mmap(file.fileno(), 8 * PAGE), np.int64), True
+            return np.frombuffer(mmap.mmap(file.fileno(), 8 * STATUS_WORDS), np.int64), True
     except OSError:
-        return new_page(), False
+        return new_status_line(), False
 
 
 def packed(batches: list[pa.RecordBatch]) -> bytes:

@@ -22,7 +22,7 @@ import contextlib
 import shutil
 import time
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -36,7 +36,7 @@ import pyarrow as pa
 from ..attempt import Limits
 from ..engine import EngineError, local
 from ..engine.feed import Feed
-from ..engine.local import Crew
+from ..engine.session import Pool, Session
 from ..engine.work import Work
 from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
 from ..puzzleset import Clues
@@ -398,11 +398,12 @@ def _no_room(need: int, free: int) -> str:
     return f"needs {need / 2**30:.2f} GiB of memory that workers share, {free / 2**30:.2f} GiB are free"
 
 
-def coordinator(crew: Crew, engine: str, least: int = 0, traced: bool = False) -> Coordinator:
-    """A coordinator with `crew.workers` workers: threads, or Ray actors (`engine` "ray"). Errors: EngineError."""
+def coordinator(session: Session, engine: str, least: int = 0, traced: bool = False) -> Coordinator:
+    """A coordinator with `session.pool.workers` workers: threads, or Ray actors (`engine` "ray"). Errors:
+    EngineError."""
     if engine != "ray":
         compile_lanes()
-        return Coordinator(Threads(crew.workers), least=least, traced=traced)
+        return Coordinator(Threads(session.pool.workers), least=least, traced=traced)
     if not can_share():
         raise EngineError("lines mode with Ray needs Linux; --engine local uses threads")
     from ..engine.environment import connect, new_folder, sweep
@@ -411,9 +412,11 @@ def coordinator(crew: Crew, engine: str, least: int = 0, traced: bool = False) -
     folder = new_folder()
     try:
         told: list[Coordinator] = []
-        ray = connect(crew, folder, 80 << 20, lambda error: told[0].fail(error) if told else None)
+        ray = connect(session, folder, 80 << 20, lambda error: told[0].fail(error) if told else None)
         here = ray.get_runtime_context().get_node_id()
-        remotes, n_here = remotes_of(ray, here, crew.workers) if crew.address else ([], crew.workers)
+        remotes, n_here = (
+            remotes_of(ray, here, session.pool.workers) if session.pool.address else ([], session.pool.workers)
+        )
         compile_lanes()
         team = Actors(ray, n_here, here)
         team.await_ready(READY_S)
@@ -456,22 +459,26 @@ def compile_lanes() -> None:
     Desk(Arena.of(clues, 0, 64, 1, False), 0).serve(1)
 
 
-def lines_of(crew: Crew, engine: str, device: str = "cpu") -> Coordinator | Device:
+def lines_of(session: Session, engine: str, device: str = "cpu") -> Coordinator | Device:
     """Whoever propagates lines in lines mode. device: "cpu" or "cuda". Errors: EngineError."""
-    return Device() if device == "cuda" else coordinator(crew, engine)
+    return Device() if device == "cuda" else coordinator(session, engine)
 
 
-def run(work: Work, feed: Feed, crew: Crew, engine: str = "local") -> Iterator[pa.RecordBatch]:
+def run(work: Work, feed: Feed, session: Session, engine: str = "local") -> Iterator[pa.RecordBatch]:
     """Rows in order of finishing; closing the iterator cancels the rest.
 
     engine  "ray": the workers are actors; else threads. Errors: EngineError.
     """
-    pilots = replace(crew, workers=min(IN_FLIGHT, SLOTS), place="ray" if engine == "ray" else "local")
-    lanes = lines_of(crew, engine, crew.device)
+    place = "ray" if engine == "ray" else "local"
+    # Threads that each see one puzzle through, and wait for the workers most of the time.
+    drivers = Session(Pool(min(IN_FLIGHT, SLOTS)), session.stop, hosts=session.hosts, watches=session.watches)
+    lanes = lines_of(session, engine, session.pool.device)
     try:
-        crew.engine = "ray" if engine == "ray" else "local"
-        workers = "a CUDA device" if crew.device == "cuda" else f"{crew.workers} {_NOUNS[engine == 'ray']}"
-        crew.why = f"lines mode, {workers}"
-        yield from local.run(with_lines(work, lanes, alone=True), feed, pilots)
+        session.engine = place
+        workers = (
+            "a CUDA device" if session.pool.device == "cuda" else f"{session.pool.workers} {_NOUNS[engine == 'ray']}"
+        )
+        session.why = f"lines mode, {workers}"
+        yield from local.run(with_lines(work, lanes, alone=True), feed, drivers, place)
     finally:
-        crew.gone &= lanes.close(2.0) and pilots.gone
+        session.stop.ended &= lanes.close(2.0)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-    from ..engine.status import Post
+    from ..engine.status import WorkerStatus
 
 LINE_S = 5.0
 """Seconds between plain lines."""
@@ -73,7 +73,7 @@ class Rate:
 class Seen(NamedTuple):
     """A worker's post and how many rows a second it makes."""
 
-    post: Post
+    post: WorkerStatus
     rate: float
 
 
@@ -84,7 +84,9 @@ class Progress:
     out    the folder of results, for LIVE_FILE; only where `told` is given.
     """
 
-    def __init__(self, quiet: bool, told: Callable[[], list[Post]] | None = None, out: Path | None = None) -> None:
+    def __init__(
+        self, quiet: bool, told: Callable[[], list[WorkerStatus]] | None = None, out: Path | None = None
+    ) -> None:
         self._quiet, self._told, self._out = quiet, told, out
         self._began = self._said = monotonic()
         self._looked, self._n_looked = 0.0, -1
@@ -245,7 +247,7 @@ class Progress:
         return table
 
 
-def _at(post: Post) -> str:
+def _at(post: WorkerStatus) -> str:
     """What a worker is at, in words."""
     if post.seconds is None:
         return "waits"

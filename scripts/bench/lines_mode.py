@@ -25,7 +25,7 @@ import psutil
 import pyarrow as pa
 
 from parallel_nono.attempt import Limits
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Pool, Session
 from parallel_nono.generate import generate_huge, generate_set
 from parallel_nono.kernels.lanes import MAX_JOBS
 from parallel_nono.lanes import coordinator
@@ -126,7 +126,7 @@ def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> 
     for engine in ("local", "ray") if with_ray else ("local",):
         for n_workers in workers:
             began = time.perf_counter()
-            lanes = coordinator.coordinator(Crew(n_workers), engine)
+            lanes = coordinator.coordinator(Session(Pool(n_workers)), engine)
             processes = [psutil.Process()] + (psutil.Process().children(recursive=True) if engine == "ray" else [])
             ready = None
             for size in sizes:

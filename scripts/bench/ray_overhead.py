@@ -22,7 +22,7 @@ import spin
 from parallel_nono.attempt import Limits
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
-from parallel_nono.engine.local import Crew
+from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
 from parallel_nono.report.parquet import Writer
 from parallel_nono.report.summary import Summary
@@ -49,7 +49,7 @@ def measure(name: str, workers: int, microseconds: int, seconds: float) -> dict[
     rounds = spin.rounds_of(microseconds * 1e-6)
     n = int(workers * seconds / (microseconds * 1e-6))
     out = Path(tempfile.mkdtemp(prefix="pnono-bench-"))
-    crew, summary = Crew(workers), Summary()
+    session, summary = Session(Pool(workers)), Summary()
     first: dict[str, float] = {}  # CPU of each worker's process at the end of the first slice that counts
     last: dict[str, float] = {}
     kernel = wall = began = 0.0
@@ -58,7 +58,7 @@ def measure(name: str, workers: int, microseconds: int, seconds: float) -> dict[
     end: dict[str, float] = {}
     with Writer(out / "run", {}, {"run": "bench"}, "bench") as writer:
         feed = Feed(spin.batches(n, rounds), workers)
-        for rows in engine(name)(Work(spin.KIND, Limits()), feed, crew):
+        for rows in engine(name)(Work(spin.KIND, Limits()), feed, session):
             writer.write(rows)
             if rows.num_rows:
                 summary.add(rows)
@@ -76,10 +76,10 @@ def measure(name: str, workers: int, microseconds: int, seconds: float) -> dict[
     shutil.rmtree(out)
     used = {part: end[part] - start[part] for part in end}
     used["workers"] = sum(last[worker] - first[worker] for worker in last)
-    if crew.engine == "local":  # one process: its threads are in the driver's time
+    if session.engine == "local":  # one process: its threads are in the driver's time
         used["workers"] = 0.0
     return {
-        "engine": crew.engine,
+        "engine": session.engine,
         "workers": workers,
         "us": microseconds,
         "target": TARGETS.get(microseconds),

@@ -36,10 +36,11 @@ import spin
 from parallel_nono.attempt import Limits
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import MAX_WEIGHT, Feed
-from parallel_nono.engine.local import Crew
 from parallel_nono.engine.parts import LEASE_S as PARTS_LEASE_S
 from parallel_nono.engine.parts import MIN_ROWS, written
-from parallel_nono.engine.work import LEASE_S, Chunk, Place, Work, attempt, new_page
+from parallel_nono.engine.session import Pool, Session
+from parallel_nono.engine.status_line import new_status_line
+from parallel_nono.engine.work import LEASE_S, Chunk, Place, Work, attempt
 from parallel_nono.engine.worker import packed, unpacked
 from parallel_nono.generate import generate_set
 from parallel_nono.kinds import kind
@@ -95,7 +96,7 @@ def rows_and_puzzles(n: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     batch = generate_set("noise", n, 15, 15, 1, density=60)
     work, found, rest = Work(kind("nonogram"), Limits(plan=("line",)), "bench"), [], batch
     while rest is not None:
-        done = attempt(work, Chunk(batch=rest), new_page(), Place("ray", "host", "worker"))
+        done = attempt(work, Chunk(batch=rest), new_status_line(), Place("ray", "host", "worker"))
         found += done.rows
         rest = done.rest
     return pa.Table.from_batches(found).combine_chunks().to_batches()[0], batch
@@ -155,7 +156,7 @@ def costs(seconds: float) -> Costs:
 def run(workers: int, microseconds: int, seconds: float, lease_s: float = LEASE_S) -> dict[str, float]:
     """CPU seconds of a run of puzzles that spin, from a fifth to nine tenths of its rows, and what was done."""
     n, rounds = int(workers * seconds / (microseconds * 1e-6)), spin.rounds_of(microseconds * 1e-6)
-    crew, done, leases = Crew(workers), 0, 0
+    session, done, leases = Session(Pool(workers)), 0, 0
     start: dict[str, float] = {}
     first: dict[str, float] = {}
     last: dict[str, float] = {}
@@ -164,7 +165,7 @@ def run(workers: int, microseconds: int, seconds: float, lease_s: float = LEASE_
     with tempfile.TemporaryDirectory() as folder, Writer(Path(folder, "out"), {}, {"run": "bench"}, "bench") as out:
         summary, end, wall = Summary(), {}, 0.0
         work, feed = Work(spin.KIND, Limits()), Feed(spin.batches(n, rounds), workers, None, lease_s)
-        with closing(engine("ray")(work, feed, crew)) as batches:  # type: ignore[type-var]
+        with closing(engine("ray")(work, feed, session)) as batches:  # type: ignore[type-var]
             for rows in batches:
                 out.write(rows)
                 if rows.num_rows:

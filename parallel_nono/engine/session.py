@@ -1,0 +1,64 @@
+"""What a pool of workers is told, and what it reports while it works: the one is frozen, the other fills up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .status import WorkerStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The workers that are asked for.
+
+    workers   how many at a time; may exceed the cores.
+    address   of a running Ray cluster; "" for one of our own.
+    insecure  True: a cluster without token authentication will do.
+    device    of lines mode: "cpu" or "cuda".
+    """
+
+    workers: int = 1
+    address: str = ""
+    insecure: bool = False
+    device: str = "cpu"
+
+
+@dataclass(slots=True)
+class Stop:
+    """How a run is ended before its time, by any thread.
+
+    asked     set: hand out nothing more, and tell the kernels to return.
+    hurry     set: do not wait for an orderly end.
+    ended     False once a run is over of which some worker is still there: then only ending the process stops it.
+    """
+
+    asked: Event = field(default_factory=Event)
+    hurry: Event = field(default_factory=Event)
+    ended: bool = True
+
+
+@dataclass(slots=True)
+class Session:
+    """A pool at work: how the run and its engine talk, and what becomes of it.
+
+    pool      what was asked for.
+    stop      ends it before its time.
+    engine, why   filled in by the engine: which one did the work, and for what reason.
+    hosts     what is known of the machines that work, by name (`hostinfo.here`).
+    watches   an engine adds what tells what its workers are doing; see `status`.
+    """
+
+    pool: Pool = Pool()
+    stop: Stop = field(default_factory=Stop)
+    engine: str = ""
+    why: str = ""
+    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    watches: list[Callable[[], list[WorkerStatus]]] = field(default_factory=list)
+
+    def status(self) -> list[WorkerStatus]:
+        """What each worker is doing; may be asked by any thread at any time."""
+        return [each for watch in self.watches for each in watch()]
