@@ -595,24 +595,6 @@ def test_a_wrong_configuration_is_refused_with_file_and_key(files: Path, text: s
         assert ended.err.count("\n") == 1
 
 
-def test_the_example_configuration_shows_every_option_of_run_with_its_default() -> None:
-    import tomllib
-
-    config = ROOT / "configs/run.toml"
-    keys = tomllib.loads(re.sub(r"(?m)^# (?=[a-z-]+ = )", "", config.read_text()))["run"]
-    run = cli.command().commands["run"]
-    options = {
-        option.opts[0].removeprefix("--"): option
-        for option in run.params
-        if option.param_type_name == "option" and option.name not in ("config", "debug")
-    }
-    assert set(keys) == set(options)
-    for name, option in options.items():
-        default = option.default() if callable(option.default) else option.default
-        if default is not None:
-            assert keys[name] == getattr(default, "value", default), name
-
-
 # How commands end
 
 

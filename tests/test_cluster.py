@@ -41,7 +41,7 @@ def main():
     session = Session(pool)
     work = Work(faults.KIND, Limits(options["seconds"]), run="test")
     rows, seen = [], False
-    with Signals(session) as signals:
+    with Signals(session.stop) as signals:
         for batch in engine(options["engine"])(work, Feed(iter(pieces), options["workers"]), session):
             rows += batch.select(["source", "index", "name", "outcome", "engine", "worker", "error"]).to_pylist()
             if batch.num_rows and not seen:

@@ -277,7 +277,7 @@ from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
 session = Session(Pool(2))
-with Signals(session):
+with Signals(session.stop):
     print("up", flush=True)
     for _ in engine("local")(Work(faults.KIND, Limits(600)), Feed(iter([("s", b"hang"), ("t", b"hang")]), 2), session):
         pass

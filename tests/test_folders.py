@@ -15,9 +15,9 @@ import pytest
 import parallel_nono
 from parallel_nono.cli import main
 from parallel_nono.engine.folder import Folder, OutputError
+from parallel_nono.report.live import LIVE_FILE
 from parallel_nono.report.parquet import LOCK, SCRATCH
 from parallel_nono.report.parts import FACTS, parts
-from parallel_nono.report.progress import LIVE_FILE
 
 PACKAGE = Path(parallel_nono.__file__).parent
 HOOK = "width 3\nheight 3\n\nrows\n2\n1\n3\n\ncolumns\n3\n1,1\n1\n"

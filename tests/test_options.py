@@ -1,8 +1,9 @@
-"""Every option of every command arrives: with it, something else than without it leaves the room of the command line.
+"""Every option of every command arrives: with it, something else than without it leaves the rooms of the command line
+and of the batch.
 
 A command is called without and with the option, and all calls that its code makes into other rooms and libraries are
 written down with their arguments. If nothing differs there, nor in what is printed or written, the option was lost.
-Options that are read and checked but passed to nobody are lost too: calls within the command line do not count.
+Options that are read and checked but passed to nobody are lost too: calls within these two rooms do not count.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from parallel_nono.batch import modes
 from parallel_nono.cli import main, screen
 from parallel_nono.files import fetch
 
-INSIDE = ("parallel_nono.cli",)
+INSIDE = ("parallel_nono.cli", "parallel_nono.batch")
 PLUMBING = (
     "importlib", "typing", "enum", "contextlib", "functools", "collections", "abc", "typer", "click", "pathlib", "re",
     "threading", "queue", "tomllib", "_", "dataclasses", "weakref", "posixpath", "genericpath", "copy",

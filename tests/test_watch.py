@@ -25,6 +25,8 @@ from test_cli import pnono
 
 from parallel_nono import solve
 from parallel_nono.attempt import Limits, Outcome
+from parallel_nono.batch.options import RunOptions
+from parallel_nono.batch.run import run as run_batch
 from parallel_nono.cli.common import counted
 from parallel_nono.cli.exits import Code
 from parallel_nono.cli.watch import Showing
@@ -41,7 +43,8 @@ from parallel_nono.pictures.frames import frames
 from parallel_nono.pictures.sheets import OPEN
 from parallel_nono.puzzle import Block, Puzzle
 from parallel_nono.puzzleset import set_of
-from parallel_nono.report.progress import LIVE_FILE, Progress, Rate
+from parallel_nono.report.live import LIVE_FILE, Live, Rate
+from parallel_nono.report.progress import Progress
 from parallel_nono.report.summary import Summary
 from parallel_nono.solver.trace import trace
 
@@ -367,7 +370,7 @@ def test_the_rate_is_that_of_the_last_seconds() -> None:
     assert rate.at(111.0, 500 + 7 * 12) == pytest.approx(7.0)
 
 
-POSTS = [
+STATUSES = [
     WorkerStatus("1.0", "cat (set.non #1)", "20x30", 61.5, 12),
     WorkerStatus("1.1", "", "", None, 3),
     WorkerStatus("1.2", "evil\x1b[2J (set.non #2)", "5x5", 0.001, 3),
@@ -375,9 +378,9 @@ POSTS = [
 
 
 def test_live_lines_and_the_file_for_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(False, lambda: POSTS, tmp_path) as progress:
+    with Live(lambda: STATUSES, tmp_path) as live, Progress(False) as progress:
         progress._said = -100.0
-        progress.show(Summary(), (10.0, 2.0))
+        progress.show(Summary(), (10.0, 2.0), live.look(Summary(), (10.0, 2.0)))
         word = json.loads((tmp_path / LIVE_FILE).read_text())
         assert [worker["worker"] for worker in word["workers"]] == ["1.0", "1.1", "1.2"]
         assert word["left"] == [10.0, 2.0]
@@ -390,10 +393,12 @@ def test_live_lines_and_the_file_for_others(tmp_path: Path, capsys: pytest.Captu
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nobody_is_asked_where_nobody_watches(tmp_path: Path) -> None:
-    with Progress(True, None, tmp_path) as progress:
-        progress.show(Summary(), None)
-        assert list(tmp_path.iterdir()) == []
+def test_nobody_is_asked_where_nobody_watches(hook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(Session, "status", lambda self: asked.append(self) or [])
+    for live in (False, True):
+        run_batch(RunOptions(hook, out=hook.parent / f"out-{live}", live=live))
+        assert bool(asked) == live
 
 
 def test_the_table_of_workers_fits_the_terminal(hook: Path) -> None:

@@ -34,7 +34,7 @@ def rows(name: str, mode: str, work: Work, feed: Feed, session: Session) -> Iter
         and name != "ray"
         and not session.pool.address
         and session.pool.workers > 1
-        and work.kind.name == "nonogram"
+        and work.kind.takes_lines
     ):
         return _with_lines(name, work, feed, session)
     return engine(name)(work, feed, session)

@@ -12,11 +12,13 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
+from ..batch.options import InvalidOption
 from ..pictures.door import say
 from ..puzzle import InvalidPuzzle
 from ..start import prepare
 from .check import check
 from .cnf import cnf
+from .common import failure_of
 from .compact import compact
 from .compare import compare
 from .config import COMMON, load
@@ -57,6 +59,8 @@ class Group(TyperGroup):
             _fail(ctx, Code.INTERRUPTED, "interrupted")
         except Failure as failure:
             _fail(ctx, failure.code, str(failure))
+        except InvalidOption as error:
+            _fail(ctx, Code.USAGE, str(failure_of(error)))
         except InvalidPuzzle as error:
             _fail(ctx, Code.INVALID, str(error))
         except OSError as error:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..batch.options import Device, InvalidOption, Order, table
 from ..pictures.door import say
 from .exits import Code, Failure
 
@@ -30,49 +30,19 @@ class When(StrEnum):
     NEVER = "never"
 
 
-class Device(StrEnum):
-    """What settles lines in lines mode."""
-
-    CPU = "cpu"
-    CUDA = "cuda"
-
-
 Colours = Annotated[When, typer.Option("--colour", "--color", help="Colours in the terminal; auto respects NO_COLOR.")]
 
 
-class Order(StrEnum):
-    """In which order lines are visited."""
-
-    SWEEP = "sweep"
-    ROUNDS = "rounds"
-
-
-OrderName = Annotated[
-    Order,
-    typer.Option("--order", help="With --mode lines. rounds: rows and columns at once, visits as they are published."),
-]
-DeviceName = Annotated[Device, typer.Option("--device", help="What settles lines in lines mode.")]
+HELP = {each.name: each.about.help for each in table()}
+OrderName = Annotated[Order, typer.Option("--order", help=HELP["order"])]
+DeviceName = Annotated[Device, typer.Option("--device", help=HELP["device"])]
 FormatName = Annotated[
     str, typer.Option("--format", metavar="NAME", help="Format of the input (see `pnono formats`); else recognised.")
 ]
-KindName = Annotated[
-    str, typer.Option("--kind", metavar="NAME", help="Kind of the puzzles; else by the endings of files, or nonogram.")
-]
-KindOptions = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the kind; may be repeated.")
-]
-Memory = Annotated[
-    int, typer.Option(min=16, metavar="MIB", help="Most memory of a SAT solver; what needs more is `stalled`.")
-]
+KindName = Annotated[str, typer.Option("--kind", metavar="NAME", help=HELP["kind"])]
+KindOptions = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=HELP["set"])]
+Memory = Annotated[int, typer.Option(min=16, metavar="MIB", help=HELP["memory"])]
 Number = Annotated[int, typer.Option(min=0, help="Only this puzzle of its file, from 1; 0 takes all.")]
-
-
-def check_mode(is_lines: bool, device: Device, order: Order) -> None:
-    """Errors: Failure where something is asked for that only lines mode has."""
-    if not is_lines and device is not Device.CPU:
-        raise Failure(Code.USAGE, f"--device {device.value}: expected --mode lines")
-    if not is_lines and order is not Order.SWEEP:
-        raise Failure(Code.USAGE, f"--order {order.value}: expected --mode lines")
 
 
 def parse_plan(name: str) -> Plan:
@@ -87,24 +57,31 @@ def parse_plan(name: str) -> Plan:
 
 def known_kind(name: str, paths: Sequence[str], options: Sequence[str]) -> Kind:
     """The kind that `--kind` or the endings of files name, told what `--set` says."""
-    from ..kinds import KINDS, kind, kind_of
+    from ..batch.options import InvalidOption
+    from ..batch.solvers import chosen_kind
 
-    name = name or kind_of(paths)
     try:
-        return kind(name, settings(options))
-    except ValueError as error:
-        raise Failure(Code.USAGE, f"{'--set' if name in KINDS else '--kind'}: {error}") from error
+        return chosen_kind(name, paths, options)
+    except InvalidOption as error:
+        raise failure_of(error) from error
 
 
 def settings(options: Sequence[str]) -> dict[str, str]:
     """`NAME=VALUE` of every `--set`."""
-    found = {}
-    for option in options:
-        name, equals, value = option.partition("=")
-        if not (name and equals):
-            raise Failure(Code.USAGE, f"--set: expected NAME=VALUE, found `{option}`")
-        found[name] = value
-    return found
+    from ..batch.options import InvalidOption
+    from ..batch.solvers import settings_of
+
+    try:
+        return settings_of(options)
+    except InvalidOption as error:
+        raise failure_of(error) from error
+
+
+def failure_of(error: InvalidOption) -> Failure:
+    """A mistake in options as the command line says it."""
+    from ..batch.options import spelt
+
+    return Failure(Code.USAGE, ": ".join([*filter(None, [", ".join(map(spelt, error.options))]), error.message]))
 
 
 def known_format(name: str, option: str) -> Format:
@@ -119,41 +96,13 @@ def known_format(name: str, option: str) -> Format:
 
 
 def check_paths(paths: Sequence[str], claims: Claims | None = None, nouns: str = "puzzles") -> None:
-    """What is checked of PATHS before anything is begun or written: that each leads somewhere, and all to something.
+    """See `files.presence.check`. Errors: Failure."""
+    from ..files.presence import NothingThere, check
 
-    Errors  Failure (USAGE) for a path or a pattern that leads to nothing, and for a folder without puzzles; for paths
-            that are all pipes, sockets or devices, which are never read.
-    """
-    import glob
-
-    from ..files.containers import OPEN_FILES, nothing_at, readable, sources
-    from ..files.remote import is_remote
-
-    kept = False
-    passed: list[Skipped] = []
-    for path in paths:
-        name = readable(path)
-        if path == "-" or is_remote(path) or OPEN_FILES.fullmatch(path) or os.path.isfile(path):
-            kept = True
-        elif os.path.isdir(path):
-            met: list[Skipped] = []
-            if next(sources([path], met.append, claims), None) is None:
-                found = f"none in {counted(len(met), 'file')}" if met else "an empty folder"
-                raise Failure(Code.USAGE, f"{name}: expected a folder with {nouns}, found {found}")
-            kept = True
-        elif os.path.exists(path):
-            next(sources([path], passed.append, claims), None)
-        elif "://" in path:
-            kept = True
-        elif not glob.has_magic(path):
-            raise Failure(Code.USAGE, f"{name}: expected a file or a folder, found {nothing_at(path)}")
-        elif next(sources([path], passed.append, claims), None) is not None:
-            if not glob.glob(path, recursive=True):
-                raise Failure(Code.USAGE, f"{name}: expected files that fit this pattern, found none")
-            kept = True
-    if not kept:
-        found = "; ".join(name.told for name in passed[:3]) or "nothing"
-        raise Failure(Code.USAGE, f"expected a file or a folder with {nouns}, found {found}")
+    try:
+        check(paths, claims, nouns)
+    except NothingThere as error:
+        raise Failure(Code.USAGE, str(error)) from error
 
 
 def files(paths: Sequence[str]) -> Iterator[Source]:
@@ -261,23 +210,3 @@ def say_if_compiling(elsewhere: str | None = None) -> None:
     drop_damaged()  # each of the other processes would find it, and none of them could say so
     if not is_compiled(elsewhere):
         say_so()
-
-
-def patiently(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that stays in compiled code for long, such that Ctrl-C ends the wait at once."""
-    outcome: list[Any] = []
-
-    def call() -> None:
-        try:
-            outcome.append((function(*arguments), None))
-        except BaseException as error:  # it is raised again below, in the thread that asked
-            outcome.append((None, error))
-
-    thread = Thread(target=call, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.1 if os.name == "nt" else None)  # elsewhere a signal ends the wait
-    solution, error = outcome[0]
-    if error is not None:
-        raise error
-    return solution

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..engine.waiting import patiently
 from ..pictures.door import put, put_bytes, say
-from .common import complain, counted, known_format, patiently, puzzles
+from ..pictures.names import file_name
+from .common import complain, counted, known_format, puzzles
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
@@ -187,18 +189,6 @@ def _into_folder(found: Iterator[Puzzle | InvalidPuzzle], folder: Path, form: Fo
             continue
         save(folder / file_name(item, form.extensions[0], taken), content)
     return len(taken), refused
-
-
-def file_name(puzzle: Puzzle, ending: str, taken: set[str]) -> str:
-    """A file name from the source and the place in it, one that no other puzzle took."""
-    stem = Path(puzzle.source).name.split(".")[0] or "puzzle"
-    stem = "".join(char if char.isalnum() or char in "-_" else "_" for char in stem)
-    name, turn = f"{stem}-{puzzle.index:04}", 1
-    while name in taken:
-        turn += 1
-        name = f"{stem}-{puzzle.index:04}-{turn}"
-    taken.add(name)
-    return name + ending
 
 
 def save(path: Path, content: bytes) -> None:

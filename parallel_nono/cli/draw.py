@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..engine.waiting import patiently
 from ..pictures.door import say
-from .common import FormatName, Number, complain, counted, parse_plan, patiently, puzzles, say_if_compiling
-from .convert import file_name, save
+from ..pictures.names import file_name
+from .common import FormatName, Number, complain, counted, parse_plan, puzzles, say_if_compiling
+from .convert import save
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
     from ..attempt import Limits, Outcome
-    from ..engine.folder import Folder
     from ..pictures.frames import Frame
     from ..pictures.lattice import Look
     from ..pictures.sheets import Sheet
@@ -308,54 +309,3 @@ class Album:
         self.keep(path, printed.data)
         if 0 < printed.smallest_mm < SMALLEST_CLUE_MM:
             say(f"{path.name}: the clues are small, in cells of {printed.smallest_mm:.1f} mm")
-
-
-def draw_run(out: Path, paths: Sequence[str], limits: Limits) -> None:
-    """The solutions of a run's rows as PNG in the folder `pictures` of its results, in the order of its inputs.
-
-    The puzzles are read once more, as rows hold no shades; a puzzle without a solution shows what is known of it.
-    """
-    from dataclasses import replace
-    from functools import partial
-
-    from ..engine.folder import Folder, OutputError
-    from ..files.reading import read
-    from ..pictures.sheets import decided, sheet_of_texts
-    from ..puzzle import InvalidPuzzle
-
-    stages = tuple(stage for stage in limits.plan.stages if stage in ("line", "probe"))
-    guessless = replace(limits, plan=replace(limits.plan, stages=stages))
-    try:
-        solutions = dict(_solutions_of(out))
-        with writing(out), Folder(out) as results:
-            folder = results.sub("pictures", make=True)
-        with folder:
-            album = Album.of_solutions(os.path.join(out, "pictures", ""), partial(_keep_in, folder))
-            for path in paths:
-                for puzzle in read(path, errors="yield"):
-                    if isinstance(puzzle, InvalidPuzzle) or (puzzle.source, puzzle.index) not in solutions:
-                        continue
-                    texts = solutions[puzzle.source, puzzle.index]
-                    try:
-                        found = sheet_of_texts(puzzle, *texts) if texts[0] else patiently(decided, puzzle, guessless)[0]
-                        album.add(found)
-                    except InvalidPuzzle as error:
-                        complain(error)
-    except OutputError as error:
-        raise Failure(Code.UNWRITABLE, str(error)) from error
-
-
-def _keep_in(folder: Folder, path: Path, data: bytes) -> None:
-    """Write a file into a folder that is open. Errors: Failure; OutputError."""
-    with writing(path), folder.replacing(path.name, sync=False) as file:
-        file.write(data)
-
-
-def _solutions_of(out: Path) -> Iterator[tuple[tuple[str, int], tuple[str, str]]]:
-    """((source, index), (solution, second solution)) of each row of a run."""
-    from ..report.parts import batches
-
-    names = ["source", "index", "solution", "second_solution"]
-    for batch in batches(out, names):
-        for source, index, *texts in zip(*(batch.column(name).to_pylist() for name in names), strict=True):
-            yield (source, index), tuple(texts)

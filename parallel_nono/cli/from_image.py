@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from ..engine.waiting import patiently
 from ..pictures.door import say, show
 from .common import (
     Colours,
@@ -19,7 +20,6 @@ from .common import (
     coloured,
     complain,
     counted,
-    patiently,
     say_if_compiling,
     say_reading,
     say_skipped,

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..engine.waiting import patiently
 from ..pictures.door import put, say, say_json
-from .common import complain, counted, patiently, say_if_compiling, say_skipped, settings
+from .common import complain, counted, say_if_compiling, say_skipped, settings
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:

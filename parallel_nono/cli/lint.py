@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..engine.waiting import patiently
 from ..pictures.door import say, say_json
-from .common import counted, files, known_format, patiently, say_if_compiling
+from .common import counted, files, known_format, say_if_compiling
 from .exits import Code
 from .packs import sets
 

@@ -10,27 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..batch.options import Device, Order
+from ..engine.waiting import patiently
 from ..pictures.door import say_json, show
 from .common import (
     Colours,
-    Device,
     DeviceName,
     FormatName,
     KindName,
     KindOptions,
     Memory,
     Number,
-    Order,
     OrderName,
     When,
-    check_mode,
     check_paths,
     coloured,
     complain,
     counted,
     known_kind,
     parse_plan,
-    patiently,
     puzzles,
     say_if_compiling,
     width,
@@ -125,6 +123,7 @@ def solve(
     3 the file can't be read; 4 undecided; 74 a file can't be written. Of several puzzles the highest counts.
     """
     from ..attempt import Limits
+    from ..batch.run import check_mode
     from ..pictures.sheets import sheet_of_result
     from ..puzzle import InvalidPuzzle
     from ..solver.plans import racing
@@ -134,7 +133,7 @@ def solve(
     limits = Limits(seconds, solutions, count, racing(parse_plan(plan), workers), order=order.value, memory_mib=memory)
     of_kind = known_kind(kind, [source], option or [])
     check_paths([source], of_kind.claims)
-    if of_kind.name != "nonogram":
+    if not of_kind.puzzle_sets:
         if picture or format_name:
             raise Failure(Code.USAGE, f"--picture, --format: expected nonograms, found the kind {of_kind.name}")
         raise typer.Exit(solve_kind(of_kind, source, limits, number, json))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..engine.waiting import patiently
 from ..pictures.door import say, show
 from .common import (
     Colours,
@@ -19,7 +20,6 @@ from .common import (
     complain,
     counted,
     parse_plan,
-    patiently,
     puzzles,
     say_if_compiling,
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .feed import Feed
-    from .session import Pool, Session
+    from .session import Session
     from .work import Work
 
 ENGINES = {"auto": "auto", "local": "local", "ray": "cluster"}

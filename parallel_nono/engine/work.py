@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import count
+from pathlib import Path
 from time import monotonic, perf_counter, thread_time, time
 from typing import Any
 
@@ -55,11 +56,13 @@ class RejectedSolution(Exception):
     """A solution that the checker does not accept, or a verdict that a repetition does not confirm: our bug, no row.
 
     puzzle  a chunk of one.
+    path    where a run kept it.
     """
 
     def __init__(self, title: str, why: str, puzzle: pa.RecordBatch) -> None:
         super().__init__(title, why, puzzle)
         self.title, self.why, self.puzzle = title, why, puzzle
+        self.path: Path | None = None
 
     def __str__(self) -> str:
         return f"{self.title}: {self.why}"

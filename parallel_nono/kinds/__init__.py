@@ -83,6 +83,9 @@ class Kind:
     makes      the options of `make` with their defaults.
     noun       what one puzzle is called.
     alone      `solve` is another program, a process for each puzzle: it is given one at a time.
+    takes_lines    `solve` takes `lines=`, workers that share the lines of a puzzle (`solver.pipeline.Lines`).
+    puzzle_sets    its chunks are puzzle sets: their puzzles can be drawn, written in any format, solved by any plan,
+                   and given to other programs.
     """
 
     name: str
@@ -100,6 +103,8 @@ class Kind:
     makes: Mapping[str, str] = field(default_factory=dict)
     noun: str = "puzzle"
     alone: bool = False
+    takes_lines: bool = False
+    puzzle_sets: bool = False
 
 
 def bare(name: str) -> Kind:

@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 
 def with_program(kind: Kind, program: Program) -> Kind:
     """The kind `nonogram`, solved by a program. A slice is one puzzle, as each is a process of its own."""
-    return replace(kind, solve=partial(solve, program), check=_checked, alone=True, compiled="")
+    return replace(kind, solve=partial(solve, program), check=_checked, alone=True, compiled="", takes_lines=False)
 
 
 def solve(program: Program, chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:

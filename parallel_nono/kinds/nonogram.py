@@ -104,4 +104,6 @@ def check(chunk: pa.RecordBatch, results: Any) -> list[tuple[int, str]]:
     return rejected
 
 
-KIND = Kind("nonogram", read, usual_title, solve, check, batches, compiled="solve.solve")
+KIND = Kind(
+    "nonogram", read, usual_title, solve, check, batches, compiled="solve.solve", takes_lines=True, puzzle_sets=True
+)

@@ -1,25 +1,19 @@
 """How far a run is, on standard error: a bar in a terminal, else a plain line now and then, or nothing.
 
-With `--live` also what each worker is at: as a table, as more plain lines, and in a file for whoever follows the run
-from elsewhere (`pnono serve`).
+With `--live` also what each worker is doing: as a table, or as more plain lines.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from collections import deque
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
-from pathlib import Path
-from time import monotonic, time
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Self
 
-from ..engine.folder import Folder
 from ..files import packing
 from ..pictures.door import console as opened
 from ..pictures.door import printable, say
-from .parquet import SCRATCH
+from .live import Rate, Seen
 from .summary import STYLES, Summary, duration
 
 if TYPE_CHECKING:
@@ -31,16 +25,8 @@ if TYPE_CHECKING:
 LINE_S = 5.0
 """Seconds between plain lines."""
 
-RATE_S = 10.0
-"""The rate shown is that of about so many last seconds."""
-
 DRAWN_S, STILL_S = 0.2, 1.0
 """Seconds from one picture in the terminal to the next: while rows come, and while nothing but the clock moves."""
-
-MARK_S = 0.5
-FILE_S = 1.0
-LIVE_FILE = "live.json"
-"""In the folder of results while a run with `--live` is under way."""
 
 MAX_LINES = 16
 """Workers told of in plain lines at a time."""
@@ -49,61 +35,21 @@ AROUND = 6
 """Lines of a terminal that the table of workers leaves to others."""
 
 
-class Rate:
-    """How fast a count grows, over about the last RATE_S seconds."""
-
-    def __init__(self) -> None:
-        self._marks: deque[tuple[float, int]] = deque()
-
-    def add(self, now: float, count: int) -> None:
-        """The count as it is now."""
-        if not self._marks or now - self._marks[-1][0] >= MARK_S:
-            self._marks.append((now, count))
-            while len(self._marks) > 2 and now - self._marks[0][0] > RATE_S:
-                self._marks.popleft()
-
-    def at(self, now: float, count: int) -> float:
-        """A second."""
-        if len(self._marks) < 2:
-            return 0.0
-        since, before = self._marks[0]
-        return (count - before) / max(now - since, 1e-3)
-
-
-class Seen(NamedTuple):
-    """A worker's post and how many rows a second it makes."""
-
-    post: WorkerStatus
-    rate: float
-
-
 class Progress:
-    """A context to call `show` in, as often as you like.
+    """A context to call `show` in, as often as you like."""
 
-    told   gives what each worker is at; None: nobody watches, and it costs nothing.
-    out    the folder of results, for LIVE_FILE; only where `told` is given.
-    """
-
-    def __init__(
-        self, quiet: bool, told: Callable[[], list[WorkerStatus]] | None = None, out: Path | None = None
-    ) -> None:
-        self._quiet, self._told, self._out = quiet, told, out
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
         self._began = self._said = monotonic()
-        self._looked, self._n_looked = 0.0, -1
-        self._written = 0.0
         self._drawn, self._n_drawn = 0.0, -1
         self._live: Any = None
         self._rate = Rate()
-        self._rates: dict[str, Rate] = {}
         self._left: tuple[float, float] | None = None
         self._summary = Summary()
-        self._seen: list[Seen] = []
+        self._seen: Sequence[Seen] = ()
         self._reading = ""
 
     def __enter__(self) -> Self:
-        if self._told and self._out:
-            with Folder(self._out) as folder:
-                folder.expect(LIVE_FILE, "file", writing=True)
         if not self._quiet:
             packing.Share.told = self._read
         if not self._quiet and sys.stderr.isatty():
@@ -124,9 +70,6 @@ class Progress:
         packing.Share.told = None
         if self._live is not None:
             self._live.stop()
-        if self._told and self._out:
-            with suppress(OSError), Folder(self._out) as folder:
-                folder.remove(LIVE_FILE)
 
     def _read(self, name: str, n_bytes: int, seconds: float) -> None:
         """A file takes long to read; meanwhile there may be no rows."""
@@ -135,47 +78,17 @@ class Progress:
             self._said = monotonic()
             say(f"pnono: {self._reading}", file=sys.stderr, flush=True)
 
-    def show(self, summary: Summary, left: tuple[float, float] | None) -> None:
+    def show(self, summary: Summary, left: tuple[float, float] | None, seen: Sequence[Seen] = ()) -> None:
         """left: about how many puzzles and how many wall seconds are still to do; None where nobody knows."""
-        self._summary, self._left, self._reading = summary, left, ""
+        self._summary, self._left, self._seen, self._reading = summary, left, seen, ""
         now = monotonic()
         self._rate.add(now, summary.n_rows)
-        if self._told and (summary.n_rows != self._n_looked or now - self._looked >= STILL_S):
-            self._looked, self._n_looked = now, summary.n_rows
-            self._look(now)
-            if self._out and now - self._written >= FILE_S:
-                self._written = now
-                self._write(self._out)
         if self._live is not None and summary.n_rows != self._n_drawn and now - self._drawn >= DRAWN_S:
             self._drawn, self._n_drawn = now, summary.n_rows
             self._live.refresh()
         if not self._quiet and self._live is None and now - self._said >= LINE_S:
             self._said = now
             say(f"pnono: {self._line()}", *self._lines(), file=sys.stderr, flush=True)
-
-    def _look(self, now: float) -> None:
-        assert self._told
-        posts = self._told()
-        for post in posts:
-            self._rates.setdefault(post.worker, Rate()).add(now, post.done)
-        self._seen = [Seen(post, self._rates[post.worker].at(now, post.done)) for post in posts]
-
-    def _write(self, out: Path) -> None:
-        """For whoever follows the run. A full disk is for the rows to complain about."""
-        summary = self._summary
-        word = {
-            "at": time(),
-            "rows": summary.n_rows,
-            "outcomes": summary.outcomes(),
-            "rate": self._rate.at(monotonic(), summary.n_rows),
-            "left": self._left,
-            "workers": [post._asdict() | {"rate": rate} for post, rate in self._seen],
-        }
-        with suppress(OSError), Folder(out) as folder, ExitStack() as stack:
-            # Where whoever is killed leaves it, it is swept.
-            scratch = stack.enter_context(folder.sub(SCRATCH)) if folder.kind(SCRATCH) else None
-            with folder.replacing(LIVE_FILE, scratch, sync=False) as file:
-                file.write(json.dumps(word).encode())
 
     def _line(self) -> str:
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in self._summary.outcomes().items())
@@ -188,17 +101,17 @@ class Progress:
     def _lines(self) -> list[str]:
         """What the workers are at, those first that have been at it longest."""
         lines = [
-            f"  {post.worker}: {_at(post)}; {post.done:,} done, {rate:,.0f}/s"
-            for post, rate in self._longest(MAX_LINES)
+            f"  {status.worker}: {_at(status)}; {status.done:,} done, {rate:,.0f}/s"
+            for status, rate in self._longest(MAX_LINES)
         ]
         rest = len(self._seen) - len(lines)
         return lines + ([f"  and {rest:,} more workers"] if rest else [])
 
-    def _longest(self, most: int) -> list[Seen]:
+    def _longest(self, most: int) -> Sequence[Seen]:
         """In their order, but if they are too many, those that have been at one thing longest."""
         if len(self._seen) <= most:
             return self._seen
-        return sorted(self._seen, key=lambda seen: -(seen.post.seconds or 0.0))[:most]
+        return sorted(self._seen, key=lambda seen: -(seen.status.seconds or 0.0))[:most]
 
     def _screen(self) -> Group:
         from rich.console import Group
@@ -238,17 +151,17 @@ class Progress:
         for heading in ("since", "done", "a second"):
             table.add_column(heading, justify="right", no_wrap=True)
         found = self._longest(room)
-        for post, rate in found:
-            since = "" if post.seconds is None else duration(post.seconds)
-            what = Text(printable(post.what)) if post.what else Text("waits", "dim")
-            table.add_row(Text(post.worker), what, post.size, since, f"{post.done:,}", f"{rate:,.0f}")
+        for status, rate in found:
+            since = "" if status.seconds is None else duration(status.seconds)
+            what = Text(printable(status.what)) if status.what else Text("waits", "dim")
+            table.add_row(Text(status.worker), what, status.size, since, f"{status.done:,}", f"{rate:,.0f}")
         if len(found) < len(self._seen):
             table.add_row("", Text(f"and {len(self._seen) - len(found):,} more workers", "dim"))
         return table
 
 
-def _at(post: WorkerStatus) -> str:
+def _at(status: WorkerStatus) -> str:
     """What a worker is at, in words."""
-    if post.seconds is None:
+    if status.seconds is None:
         return "waits"
-    return f"{post.what}, {post.size + ', ' if post.size else ''}for {duration(post.seconds)}"
+    return f"{status.what}, {status.size + ', ' if status.size else ''}for {duration(status.seconds)}"

@@ -10,8 +10,8 @@ from typing import Any
 
 from ...engine.folder import Folder, OutputError
 from ...report import parts as parquet
+from ...report.live import LIVE_FILE
 from ...report.parquet import SCRATCH, run_facts
-from ...report.progress import LIVE_FILE
 from ...report.summary import COLUMNS, Summary
 
 MAX_LISTED = 200
