@@ -1,7 +1,7 @@
 # The environment that the commands use; README says how to make it.
 BIN ?= .venv/bin
 
-.PHONY: check format lint types quick test bench datasets
+.PHONY: check format lint types quick test docs bench datasets
 
 check: format lint types quick
 
@@ -21,10 +21,16 @@ quick:
 test:
 	$(BIN)/pytest
 
+# Writes the parts of docs/ that the code decides, and builds the site into build/site.
+docs:
+	$(BIN)/python scripts/make_docs.py
+	$(BIN)/mkdocs build --strict --quiet
+
 # Figures for the diary in scripts/bench/README.md; never part of the tests.
 bench:
 	$(BIN)/python scripts/bench/endtoend.py
-	$(BIN)/python scripts/bench/kernels.py ../shared/yardstick
+	$(BIN)/python scripts/bench/kernels.py
+	$(BIN)/python scripts/bench/lines.py
 
 # Makes every byte of datasets/ again.
 datasets:

@@ -1,9 +1,10 @@
 """Hard puzzles: verdicts, proofs and times of sets that lines and probes leave open.
 
-    python scripts/bench/hard.py DATA                      every set of the table below
-    python scripts/bench/hard.py DATA survey knotty        some of them
-    python scripts/bench/hard.py DATA taai --plan search   by another plan
-    python scripts/bench/hard.py DATA survey --yardstick FOLDER   the prototype beside it, in turns
+    python scripts/bench/hard.py                              the sets that we make: rand25, rand30, domino
+    python scripts/bench/hard.py rand25 --plan search         one of them, by another plan
+    python scripts/bench/hard.py --data DATA                  published ones too, every set of the table below
+    python scripts/bench/hard.py --data DATA survey knotty    some of them
+    python scripts/bench/hard.py --data DATA survey --yardstick FOLDER   prototypes beside it, in turns
 
 DATA is a folder of published puzzles, laid out as in `wolter_survey/`, `tournaments/`, `hard/`, `survey_colour/`; what
 is not there is left out. Seconds are wall seconds of the solver, reading and checking apart, one puzzle at a time,
@@ -121,7 +122,7 @@ def facts(result: Result) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("--data", type=Path, default=Path("published"), help="folder of published puzzles")
     parser.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
     parser.add_argument("--plan", default="default")
     parser.add_argument("--seconds", type=float, default=0.0, help="for one puzzle, instead of the set's own limit")

@@ -1,11 +1,12 @@
-"""Kernels against the yardstick prototypes, in one run on the same puzzles; figures for the diary (README.md here).
+"""Kernels on whole puzzles: propagation alone, and decisions; figures for the diary (README.md here).
 
-    python scripts/bench/kernels.py ../shared/yardstick              the sets image20 ... rand25
-    python scripts/bench/kernels.py ../shared/yardstick rand30       one set
+    python scripts/bench/kernels.py                                  sets of our own, blobs20 ... noise25
+    python scripts/bench/kernels.py noise25                          one set
+    python scripts/bench/kernels.py --yardstick FOLDER image20       beside the prototypes, on a set of theirs
 
-All times are CPU times of one thread. `propagate` is lines to the fixpoint; `decide` stops at two solutions. The
-yardstick is called once a puzzle from Python (about 3 us of its figure); ours once a chunk, as a run does it, with
-all that surrounds the kernels in solve_set.
+All times are CPU times of one thread. `propagate` is lines to the fixpoint; `decide` stops at two solutions. Ours are
+called once a chunk, as a run does it, with all that surrounds the kernels in solve_set; prototypes, where there are
+any, once a puzzle from Python (about 3 us of their figure).
 """
 
 from __future__ import annotations
@@ -16,18 +17,28 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from parallel_nono.attempt import OUTCOMES, Limits
+from parallel_nono.generate import generate_set
 from parallel_nono.kernels import kernel
 from parallel_nono.kernels.board import N_LINES, all_waiting, board_of, open_cells, open_planes
 from parallel_nono.kernels.narrow import propagate_narrow
 from parallel_nono.puzzleset import SetBuilder, clues_of
 from parallel_nono.solver.pipeline import solve_set
 
-SETS = ("image20", "image50", "image64", "rand20", "rand25")
+OURS = {
+    "blobs20": ("blobs", 20, 500),
+    "blobs50": ("blobs", 50, 200),
+    "blobs64": ("blobs", 64, 100),
+    "noise20": ("noise", 20, 500),
+    "noise25": ("noise", 25, 200),
+}
+"""Kind of picture, side, number of puzzles."""
+THEIRS = ("image20", "image50", "image64", "rand20", "rand25")
 ROUNDS = 7
 CHUNK = 2000
 
@@ -69,10 +80,9 @@ def cpu(call, rounds: int = ROUNDS) -> float:  # type: ignore[no-untyped-def]
     return statistics.median(times)
 
 
-def compare_set(yard, name: str) -> None:  # type: ignore[no-untyped-def]
-    puzzles = yard.SETS[name]()
-    packed = [yard.pack(rows, columns) for rows, columns in puzzles]
-    batch = set_of_clues(puzzles)
+def measure_set(name: str, batch: pa.RecordBatch, yard: Any = None, puzzles: Any = None) -> None:
+    """Print a line for propagation and one for decisions; `yard`, `puzzles`: the prototypes, and the same puzzles."""
+    packed = [yard.pack(rows, columns) for rows, columns in puzzles] if yard else []
     clues, n = clues_of(batch), batch.num_rows
     for array in (clues.blocks, clues.lengths, clues.colours):
         array.flags.writeable = False
@@ -81,51 +91,55 @@ def compare_set(yard, name: str) -> None:  # type: ignore[no-untyped-def]
     def ours() -> None:
         propagate_all(propagate_narrow, *clues, words, numbers, left)
 
-    pairs = [(cpu(ours) / n, yard.propagate_only(packed)) for _ in range(5)]
-    mine, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
+    pairs = [(cpu(ours) / n, yard.propagate_only(packed) if yard else 0.0) for _ in range(5)]
+    mine = statistics.median(a for a, _ in pairs)
     numbers[N_LINES] = 0
     ours()
     print(
-        f"{name:8s} propagate  ours {mine * 1e6:7.2f} us  yardstick {theirs * 1e6:7.2f} us  speed "
-        f"{statistics.median(b / a for a, b in pairs):5.2f}  visits {numbers[N_LINES] / n:.1f} a puzzle",
+        f"{name:8s} propagate  ours {mine * 1e6:7.2f} us  visits {numbers[N_LINES] / n:.1f} a puzzle{beside(pairs)}",
         flush=True,
     )
-
-    def decide_ours() -> None:
-        nonlocal results
-        results = solve_set(batch, Limits())
 
     # As a run does it: chunks of some thousand puzzles, so the fixed cost of a call is spread over as many.
     copies = max(1, CHUNK // n)
     batch = pa.Table.from_batches([batch] * copies).combine_chunks().to_batches()[0]
     results = solve_set(batch, Limits())
-    ratios, means, medians = [], [], []
+    pairs = []
     for _ in range(5):
-        times = []
+        theirs = 0.0
         for puzzle in packed:
             start = time.process_time()
             yard.decide(*puzzle)
-            times.append(time.process_time() - start)
-        mean = cpu(decide_ours, 3) / (n * copies)
-        ratios.append(statistics.mean(times) / mean)
-        means.append((mean, statistics.mean(times)))
-        medians.append((float(np.median(results.solve_s)), statistics.median(times)))
-    mine, theirs = (statistics.median(column) * 1e3 for column in zip(*means, strict=True))
-    my_median, their_median = (statistics.median(column) * 1e3 for column in zip(*medians, strict=True))
+            theirs += (time.process_time() - start) / n
+        pairs.append((cpu(lambda: solve_set(batch, Limits()), 3) / (n * copies), theirs))
+    mine, median = statistics.median(a for a, _ in pairs) * 1e3, float(np.median(results.solve_s)) * 1e3
     outcomes = dict(Counter(str(OUTCOMES[code]) for code in results.outcome))
     print(
-        f"{name:8s} decide     ours mean {mine:.4f} median {my_median:.4f} ms  yardstick {theirs:.4f} "
-        f"{their_median:.4f} ms  speed {statistics.median(ratios):5.2f}  visits {results.n_lines.mean():.0f}, "
-        f"probes {results.n_probes.mean():.0f}, branches {results.n_branches.mean():.2f} a puzzle  {outcomes}",
+        f"{name:8s} decide     ours mean {mine:.4f} median {median:.4f} ms  visits {results.n_lines.mean():.0f}, "
+        f"probes {results.n_probes.mean():.0f}, branches {results.n_branches.mean():.2f} a puzzle  {outcomes}"
+        f"{beside(pairs)}",
         flush=True,
+    )
+
+
+def beside(pairs: list[tuple[float, float]]) -> str:
+    """What the prototypes took in the same turns, and how much longer that is; nothing where there are none."""
+    theirs = statistics.median(b for _, b in pairs)
+    return (
+        f"  prototype {theirs * 1e6:.2f} us, speed {statistics.median(b / a for a, b in pairs):.2f}" if theirs else ""
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("yardstick", type=Path, help="folder of the prototypes")
-    parser.add_argument("sets", nargs="*", default=SETS)
+    parser.add_argument("--yardstick", type=Path, help="folder of the prototypes")
+    parser.add_argument("sets", nargs="*", metavar="SET", help=", ".join((*OURS, *THEIRS)))
     options = parser.parse_args()
+    if options.yardstick is None:
+        for name in options.sets or OURS:
+            kind, side, count = OURS[name]
+            measure_set(name, generate_set(kind, count, side, side, seed=1))
+        return
     sys.path.insert(0, str(options.yardstick.resolve()))
     sys.argv = sys.argv[:1]
     import yard
@@ -133,8 +147,9 @@ def main() -> None:
     yard.decide(*yard.pack([[1]], [[1]]))
     yard.LCG_A.solve(*yard.pack([[1]], [[1]]), 10)
     yard.LCG_B.solve(*yard.pack([[1]], [[1]]), 10)
-    for name in options.sets:
-        compare_set(yard, name)
+    for name in options.sets or THEIRS:
+        puzzles = yard.SETS[name]()
+        measure_set(name, set_of_clues(puzzles), yard, puzzles)
 
 
 if __name__ == "__main__":

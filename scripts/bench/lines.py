@@ -1,6 +1,7 @@
-"""Single lines: nanoseconds a visit, beside the prototypes' kernels and a plain dynamic programme, on the same states.
+"""Single lines: nanoseconds a visit.
 
-    python scripts/bench/lines.py ../shared/yardstick
+    python scripts/bench/lines.py
+    python scripts/bench/lines.py --yardstick FOLDER     beside prototypes and a plain dynamic programme, same states
 
 Up to 64 cells the states are recorded from real propagation of puzzles at density 0.5 and replayed; longer lines are
 random lines at density 0.5 of which 30 % of the cells are known. CPU times of one thread, medians of nine replays.
@@ -179,97 +180,144 @@ def desk_for(n: int, k: int) -> tuple[Desk, int]:
     return desk, first + scratch
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("yardstick", type=Path, help="folder of the prototypes")
-    sys.path.insert(0, str(parser.parse_args().yardstick.resolve()))
-    import big2
-    import col64
-    import small
-    import wfix
-    from numba import njit
+class Prototypes:
+    """The prototypes' kernels on the states that ours are given: each method is nanoseconds a visit."""
 
-    @njit(_nrt=False)
-    def yard_narrow(states, firsts, counts, lengths, n, full, scratch):  # type: ignore[no-untyped-def]
-        total = U0
-        for i in range(len(firsts)):
-            black, white = full & ~states[i, 0], full & ~states[i, 1]
-            a, b = small.line64t(lengths, U(firsts[i]), U(counts[i]), U(n), black, white, scratch)
-            total ^= a ^ b
-        return total
+    def __init__(self, folder: Path) -> None:
+        sys.path.insert(0, str(folder.resolve()))
+        import big2
+        import col64
+        import small
+        import wfix
+        from numba import njit
 
-    @njit(_nrt=False)
-    def yard_colour(states, firsts, counts, lengths, colours, n, n_colours, flat, scratch):  # type: ignore[no-untyped-def]
-        total = 0
-        for i in range(len(firsts)):
-            for c in range(n_colours):
-                flat[c] = states[i, c]
-            total += col64.col64_call(
-                lengths, colours, U(firsts[i]), U(counts[i]), U(n), n_colours - 1, flat, U0, scratch
-            )
-        return total
+        @njit(_nrt=False)
+        def narrow(states, firsts, counts, lengths, n, full, scratch):  # type: ignore[no-untyped-def]
+            total = U0
+            for i in range(len(firsts)):
+                black, white = full & ~states[i, 0], full & ~states[i, 1]
+                a, b = small.line64t(lengths, U(firsts[i]), U(counts[i]), U(n), black, white, scratch)
+                total ^= a ^ b
+            return total
 
-    @njit(_nrt=False)
-    def plain(states, firsts, counts, lengths, colours, n, n_colours, cell, run, pre, suf, out, dif):  # type: ignore[no-untyped-def]
-        total = 0
-        for i in range(len(firsts)):
-            for x in range(n):
-                cell[x] = U0
+        @njit(_nrt=False)
+        def colour(states, firsts, counts, lengths, colours, n, n_colours, flat, scratch):  # type: ignore[no-untyped-def]
+            total = 0
+            for i in range(len(firsts)):
                 for c in range(n_colours):
-                    size = (n + 63) >> 6
-                    cell[x] |= ((states[i, c * size + (x >> 6)] >> U(x & 63)) & U1) << U(c)
-            total += col64.col_dp(lengths, colours, U(firsts[i]), counts[i], n, cell, run, pre, suf, out, dif)
-        return total
+                    flat[c] = states[i, c]
+                total += col64.col64_call(
+                    lengths, colours, U(firsts[i]), U(counts[i]), U(n), n_colours - 1, flat, U0, scratch
+                )
+            return total
 
-    def plain_room(n: int, k: int, n_colours: int) -> tuple[np.ndarray, ...]:
-        table = (k + 1) * (n + 1)
-        return (
+        @njit(_nrt=False)
+        def plain(states, firsts, counts, lengths, colours, n, n_colours, cell, run, pre, suf, out, dif):  # type: ignore[no-untyped-def]
+            total = 0
+            for i in range(len(firsts)):
+                for x in range(n):
+                    cell[x] = U0
+                    for c in range(n_colours):
+                        size = (n + 63) >> 6
+                        cell[x] |= ((states[i, c * size + (x >> 6)] >> U(x & 63)) & U1) << U(c)
+                total += col64.col_dp(lengths, colours, U(firsts[i]), counts[i], n, cell, run, pre, suf, out, dif)
+            return total
+
+        self._narrow, self._colour, self._plain, self._wfix, self._big2 = narrow, colour, plain, wfix, big2
+
+    def narrow(self, states: Any, firsts: Any, counts: Any, lengths: Any, n: int, words: Any) -> float:
+        short, full = lengths.astype(np.uint16), U((1 << n) - 1)
+        return nanoseconds(lambda: self._narrow(states, firsts, counts, short, n, full, words), len(firsts))
+
+    def plain(self, states: Any, firsts: Any, counts: Any, lengths: Any, colours: Any, n: int) -> float:
+        short, table = lengths.astype(np.uint16), (int(counts.max()) + 1) * (n + 1)
+        room = (
             np.zeros(n, np.uint64),
-            np.zeros(n_colours * (n + 1), np.int64),
+            np.zeros(2 * (n + 1), np.int64),
             np.zeros(table, np.uint8),
             np.zeros(table, np.uint8),
             np.zeros(n, np.uint64),
             np.zeros(n + 1, np.int64),
         )
+        return nanoseconds(lambda: self._plain(states, firsts, counts, short, colours, n, 2, *room), len(firsts))
 
+    def colour(self, states: Any, firsts: Any, counts: Any, lengths: Any, colours: Any, n: int, words: Any) -> float:
+        flat = np.zeros(64, np.uint64)
+        return nanoseconds(
+            lambda: self._colour(states, firsts, counts, lengths, colours, n, 5, flat, words), len(firsts)
+        )
+
+    def words(self, states: Any, firsts: Any, counts: Any, lengths: Any, n: int, words: Any) -> float:
+        size = (n + 63) // 64
+        short, out = lengths.astype(np.uint16), np.zeros(16, np.uint64)
+        call = {2: self._wfix.line2, 3: self._wfix.line3}[size]
+        known = [[U((1 << min(64, n - 64 * (w % size))) - 1) & ~row[w] for w in range(2 * size)] for row in states]
+
+        def every() -> None:
+            for i in range(len(firsts)):
+                call(short, U(firsts[i]), U(counts[i]), U(n), *known[i], words, out)
+
+        return nanoseconds(every, len(firsts))
+
+    def windows(self, states: Any, firsts: Any, counts: Any, lengths: Any, n: int) -> float:
+        size, k = (n + 63) // 64, int(counts.max())
+        a, iw, arenas, _ = self._big2.make_scratch(n, k)
+        longs = np.append(lengths.astype(np.int64), 0)
+        turned = longs.copy()
+        for i in range(len(firsts)):
+            turned[firsts[i] : firsts[i] + counts[i]] = longs[firsts[i] : firsts[i] + counts[i]][::-1]
+        bounds, bounds_turned = np.zeros(len(longs), np.int64), np.zeros(len(longs), np.int64)
+        guard = size + 3
+        masks = np.full(size, 0xFFFFFFFFFFFFFFFF, np.uint64)
+        masks[-1] = U((1 << (n - 64 * (size - 1))) - 1) if n % 64 else masks[-1]
+
+        def every() -> None:
+            bounds[:] = 0
+            bounds_turned[:] = 0
+            for i in range(len(firsts)):
+                a[:size], a[guard : guard + size] = masks & ~states[i, :size], masks & ~states[i, size:]
+                a[size:guard], a[guard + size : 2 * guard] = 0, 0
+                first, count = U(firsts[i]), int(counts[i])
+                self._big2.line_big(a, longs, turned, bounds, bounds_turned, first, iw, n, count, size, arenas)
+
+        return nanoseconds(every, len(firsts))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--yardstick", type=Path, help="folder of the prototypes")
+    folder = parser.parse_args().yardstick
+    yard = Prototypes(folder) if folder else None
     words, numbers = np.zeros(1 << 22, np.uint64), np.zeros(1 << 20, np.int64)
     for n in (10, 25, 30, 64):
         states, firsts, counts, clues = recorded(n, 2, 40)
-        short, full = clues.lengths.astype(np.uint16), U((1 << n) - 1)
         ours = nanoseconds(lambda: replay_narrow(states, firsts, counts, clues.lengths, n, words), len(firsts))
-        theirs = nanoseconds(lambda: yard_narrow(states, firsts, counts, short, n, full, words), len(firsts))
-        room = plain_room(n, int(counts.max()), 2)
-        dp = nanoseconds(lambda: plain(states, firsts, counts, short, clues.colours, n, 2, *room), len(firsts))
-        print(
-            f"black-white n={n:4d}  ours {ours:8.1f} ns  prototype {theirs:8.1f}  plain {dp:9.0f} ({dp / ours:.0f}x)",
-            flush=True,
-        )
+        note = ""
+        if yard:
+            theirs = yard.narrow(states, firsts, counts, clues.lengths, n, words)
+            plain = yard.plain(states, firsts, counts, clues.lengths, clues.colours, n)
+            note = f"  prototype {theirs:8.1f}  plain {plain:9.0f} ({plain / ours:.0f}x)"
+        print(f"black-white n={n:4d}  ours {ours:8.1f} ns{note}", flush=True)
     for n in (25, 64):
         states, firsts, counts, clues = recorded(n, 5, 20)
         ours = nanoseconds(
             lambda: replay_colour(states, firsts, counts, clues.lengths, clues.colours, n, 5, words), len(firsts)
         )
-        flat = np.zeros(64, np.uint64)
-        theirs = nanoseconds(
-            lambda: yard_colour(states, firsts, counts, clues.lengths, clues.colours, n, 5, flat, words), len(firsts)
-        )
-        print(f"4 inks      n={n:4d}  ours {ours:8.1f} ns  prototype {theirs:8.1f}", flush=True)
+        note = ""
+        if yard:
+            theirs = yard.colour(states, firsts, counts, clues.lengths, clues.colours, n, words)
+            note = f"  prototype {theirs:8.1f}"
+        print(f"4 inks      n={n:4d}  ours {ours:8.1f} ns{note}", flush=True)
     for n, lines in ((100, 400), (150, 300), (1000, 60), (5000, 12)):
         states, firsts, counts, lengths = partly_known(n, lines)
         size, k = (n + 63) // 64, int(counts.max())
         frozen(lengths)
+        note = ""
         if size <= 3:
             ours = nanoseconds(lambda: replay_words(states, firsts, counts, lengths, n, size, words), lines)
-            short, out = lengths.astype(np.uint16), np.zeros(16, np.uint64)
-            call = {2: wfix.line2, 3: wfix.line3}[size]
-            known = [[U((1 << min(64, n - 64 * (w % size))) - 1) & ~row[w] for w in range(2 * size)] for row in states]
-
-            def theirs_call() -> None:
-                for i in range(lines):
-                    call(short, U(firsts[i]), U(counts[i]), U(n), *known[i], words, out)
-
-            theirs = nanoseconds(theirs_call, lines)
-            note = "with a Python call a line"
+            if yard:
+                theirs = yard.words(states, firsts, counts, lengths, n, words)
+                note = f"  prototype {theirs:8.0f} (with a Python call a line)"
         else:
             colours = np.ones(len(lengths), np.uint16)
             frozen(colours)
@@ -278,27 +326,9 @@ def main() -> None:
             ours = nanoseconds(
                 lambda: replay_windows(states, firsts, counts, lengths, colours, n, size, desk, words, numbers), lines
             )
-            a, iw, arenas, _ = big2.make_scratch(n, k)
-            longs = np.append(lengths.astype(np.int64), 0)
-            turned = longs.copy()
-            for i in range(lines):
-                turned[firsts[i] : firsts[i] + counts[i]] = longs[firsts[i] : firsts[i] + counts[i]][::-1]
-            bounds, sdnuob = np.zeros(len(longs), np.int64), np.zeros(len(longs), np.int64)
-            guard = size + 3
-            masks = np.full(size, 0xFFFFFFFFFFFFFFFF, np.uint64)
-            masks[-1] = U((1 << (n - 64 * (size - 1))) - 1) if n % 64 else masks[-1]
-
-            def theirs_call() -> None:
-                bounds[:] = 0
-                sdnuob[:] = 0
-                for i in range(lines):
-                    a[:size], a[guard : guard + size] = masks & ~states[i, :size], masks & ~states[i, size:]
-                    a[size:guard], a[guard + size : 2 * guard] = 0, 0
-                    big2.line_big(a, longs, turned, bounds, sdnuob, U(firsts[i]), iw, n, int(counts[i]), size, arenas)
-
-            theirs = nanoseconds(theirs_call, lines)
-            note = "bounds cold"
-        print(f"black-white n={n:4d}  ours {ours:8.0f} ns  prototype {theirs:8.0f} ({note})", flush=True)
+            if yard:
+                note = f"  prototype {yard.windows(states, firsts, counts, lengths, n):8.0f} (bounds cold)"
+        print(f"black-white n={n:4d}  ours {ours:8.0f} ns{note}", flush=True)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def contradicts(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="+")
-    parser.add_argument("--solver", nargs="*", default=names(), help="rivals of the default plan")
+    parser.add_argument("--solver", nargs="*", default=names(), help="baselines of the default plan")
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, default=None)
