@@ -140,7 +140,7 @@ def reference(name: str) -> list[str]:
     lines += options(command)
     examples = [part for part in paragraphs(command) if re.match(r"(pnono|cat|python3) ", part)]
     for part in examples:
-        lines += ["", "```sh", *(line.strip() for line in part.splitlines()), "```"]
+        lines += ["", "```sh", *(re.sub(r"( {3,})", r"\1# ", line.strip()) for line in part.splitlines()), "```"]
     return lines + exit_codes(command)
 
 
