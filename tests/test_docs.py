@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import runpy
@@ -171,6 +172,12 @@ def test_examples_of_the_help_texts_are_understood(example: str, monkeypatch: py
 
 def test_every_command_has_an_example() -> None:
     assert {shlex.split(example)[1] for example in help_examples()} == set(cli.command().commands)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_of_the_documents_is_python(page: str) -> None:
+    for code in re.findall(r"(?s)```python\n(.*?)```", PAGES[page]):
+        ast.parse(code)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/library.md"])
