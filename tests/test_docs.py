@@ -276,6 +276,20 @@ def test_the_site_builds(tmp_path: Path) -> None:
         assert not [address for address in loaded if "//" in address], page
 
 
+def test_the_picture_of_the_readme_is_what_pnono_draws(tmp_path: Path) -> None:
+    from PIL import Image
+
+    drawn = tmp_path / "sprite.png"
+    subprocess.run(
+        [sys.executable, "-m", "parallel_nono", "draw", "datasets/sprite.g", drawn],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    with Image.open(drawn) as one, Image.open(DOCS / "images/sprite.png") as other:
+        assert one.convert("RGB").tobytes() == other.convert("RGB").tobytes()
+
+
 def test_every_dependency_is_in_the_page_that_says_what_it_weighs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     told = section("docs/install.md", "What it weighs")
