@@ -103,28 +103,26 @@ class RunOptions:
     """
 
     paths: tuple[str, ...] = option(
-        (), "Files, folders, archives, globs, s3://... and the like, -.", decides=True, metavar="PATHS..."
+        (), "Files, folders, archives, globs, addresses (s3://...), or -.", decides=True, metavar="PATHS..."
     )
     workers: int = option(1, "Puzzles at a time; may exceed the cores.", least=1, most=4096)
-    engine: EngineName = option(EngineName.AUTO, "local: threads; ray: processes; auto: Ray if it pays.")
-    mode: Mode = option(Mode.AUTO, "puzzles: one to each worker; lines: those of one puzzle to all; auto: as it pays.")
+    engine: EngineName = option(EngineName.AUTO, "local: threads; ray: processes; auto: threads, and Ray if it pays.")
+    mode: Mode = option(Mode.AUTO, "puzzles: each worker takes whole puzzles; lines: all share one; auto: as it pays.")
     device: Device = option(Device.CPU, "What solves lines in lines mode.")
     order: Order = option(
-        Order.SWEEP, "With --mode lines. rounds: rows and columns at once, visits as they are published.", decides=True
+        Order.SWEEP, "With --mode lines. rounds: rows and columns at once, the order of published counts.", decides=True
     )
-    address: str = option("", "Use the Ray cluster there; auto: the one of this machine.", metavar="HOST:PORT|auto")
+    address: str = option("", "Use this Ray cluster; auto: the one on this machine.", metavar="HOST:PORT|auto")
     insecure: bool = option(False, "Use it even without token authentication.")
     shared_data: bool = option(False, "Workers open PATHS themselves; else their bytes are sent.")
-    kind: str = option(
-        "", "Kind of the puzzles; else by the endings of files, or nonogram.", decides=True, metavar="NAME"
-    )
+    kind: str = option("", "Kind of puzzle; else by the endings of files, or nonogram.", decides=True, metavar="NAME")
     set: tuple[str, ...] = option((), "An option of the kind; may be repeated.", decides=True, metavar="NAME=VALUE")
-    out: Path | None = option(None, "Folder of the results, else runs/NAME.", metavar="DIR")
-    name: str = option("", "Name of the run; made of the time and PATHS if not given.")
-    resume: bool = option(False, "Go on with the run in DIR, with the same options; begin it if it is new.")
+    out: Path | None = option(None, "Folder for the results; else runs/NAME.", metavar="DIR")
+    name: str = option("", "Name of the run; else made from the time and PATHS.")
+    resume: bool = option(False, "Continue the run in DIR, with the same options; begin it if it is new.")
     format: RowFormat = option(RowFormat.PARQUET, "Besides Parquet, write DIR/rows.csv or DIR/rows.jsonl at the end.")
     plan: str = option(
-        "default", "Stages to run: a plan by its name, or a TOML file.", decides=True, metavar="NAME|FILE"
+        "default", "Stages to run: the name of a plan, or a TOML file.", decides=True, metavar="NAME|FILE"
     )
     solver: tuple[str, ...] = option(
         (),
@@ -144,10 +142,10 @@ class RunOptions:
     count: int = option(0, "Count the solutions, up to CAP.", decides=True, least=0, metavar="CAP")
     store_solutions: bool = option(True, "Keep the first two solutions in the rows.", decides=True, off=True)
     pictures: bool = option(False, "At the end, draw every solution into DIR/pictures/*.png.")
-    repeat: int = option(1, "Solve every puzzle so often; see `median_s`.", decides=True, least=1, most=1000)
+    repeat: int = option(1, "Solve every puzzle this many times; see `median_s`.", decides=True, least=1, most=1000)
     pin: bool = option(False, "Bind every worker to a core of its own.")
     calibrate: bool = option(False, "Run a calibration on every worker; --pin and --repeat do so too.")
-    worker_parts: bool = option(False, "Workers of Ray write their rows into DIR, which all hosts must share.")
+    worker_parts: bool = option(False, "Ray workers write their rows into DIR, which all hosts must share.")
     live: bool = option(False, "Also show what each worker is doing, here and in `pnono serve`.")
 
     def __post_init__(self) -> None:

@@ -32,8 +32,8 @@ def check(
 
     Cells: `.` background; `#` filled, or in colour `a` for the first ink, `b` for the second, and so on.
 
-    Notes tell what `pnono lint` would say of the puzzle without solving it: sides not divisible by 5, lines known at
-    once, colours that look alike, and so on. They change nothing.
+    Notes are what `pnono lint` would say of the puzzle without solving it: sides not divisible by 5, lines known at
+    once, colours that look alike, and so on. They do not change the exit code.
 
     \b
     pnono check hook.non "##./#../###"

@@ -42,14 +42,16 @@ class Encoding(StrEnum):
 
 def cnf(
     source: Annotated[str, typer.Argument(metavar="FILE", help="File of the puzzle, or - for standard input.")],
-    out: Annotated[str, typer.Option(metavar="CNF", help="Write the formula to this file, or - for output.")] = "",
+    out: Annotated[
+        str, typer.Option(metavar="CNF", help="Write the formula to this file, or - for standard output.")
+    ] = "",
     solution: Annotated[str, typer.Option(metavar="OUTPUT", help="What a solver answered: a file, or -.")] = "",
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="OUTPUT", help="A solution that is known: ask for another one. May be repeated."),
+        typer.Option(metavar="OUTPUT", help="A known solution: ask for another one. May be repeated."),
     ] = None,
     encoding: Annotated[Encoding, typer.Option(help="Which clauses.")] = Encoding.PLAIN,
-    lines: Annotated[bool, typer.Option("--lines", help="Say in the formula what rows and columns decide.")] = False,
+    lines: Annotated[bool, typer.Option("--lines", help="Put into the formula what rows and columns decide.")] = False,
     log: Annotated[bool, typer.Option("--log", help="Solve it as it stands, with the log lines of apsnono.")] = False,
     seconds: Annotated[float, typer.Option(min=0.0, help="Time for one puzzle with --log.")] = 60.0,
     number: Number = 0,
@@ -61,7 +63,7 @@ def cnf(
     Without --out, --solution and --log the size of the formula is shown.
 
     Encoding plain: a variable for each cell (and ink) and for each place of each block, and five rules; large, but
-    published figures are about it. Encoding order: what the solver of pnono itself uses, several times smaller.
+    published figures use it. Encoding order: the one that pnono's own solver uses, several times smaller.
 
     A solution is read from the output of a solver (`s SATISFIABLE`, `v` lines) or from a result file of MiniSat, and
     checked against the clues. Give the same --encoding and --lines as for --out: the variables are numbered by them.

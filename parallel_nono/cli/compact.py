@@ -14,11 +14,11 @@ from .common import counted
 def compact(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results, as `pnono run` made them.")],
 ) -> None:
-    """Make few files of the many parts of a run: one for each host, or more where they would be very large.
+    """Merge the many parts of a run into a few files: one for each host, or more if they would be very large.
 
     The rows stay as they are: the new files are read back and compared with the parts, by number and by a digest over
-    every value, before they take their place. Killed at any moment it leaves the parts or the files, whole. Rows of an
-    older version get the columns of today. A run that ends with more than 32 parts does this by itself.
+    every value, before they take their place. Killed at any moment, it leaves either the parts or the files, whole.
+    Rows of an older version get today's columns. A run that ends with more than 32 parts does this by itself.
 
     \b
     pnono compact runs/first

@@ -16,18 +16,19 @@ def compare(
     run: Annotated[Path, typer.Argument(metavar="RUN_A", help="Folder of the results before.")],
     other: Annotated[Path | None, typer.Argument(metavar="[RUN_B]", help="Folder of the results after.")] = None,
     published: Annotated[
-        bool, typer.Option("--published", help="Beside the published times of other solvers, instead of RUN_B.")
+        bool, typer.Option("--published", help="Compare with the published times of other solvers instead of RUN_B.")
     ] = False,
     html: Html = None,
     form: Format = ReportFormat.TEXT,
     least: Annotated[
-        float, typer.Option(min=0.0, metavar="SECONDS", help="The lists have puzzles that took as long in A or B.")
+        float,
+        typer.Option(min=0.0, metavar="SECONDS", help="List only puzzles that took at least this long in A or B."),
     ] = 0.001,
 ) -> None:
     """Compare two runs puzzle by puzzle: verdicts that changed, counts, times.
 
     Puzzles are paired by their clues, so files may have moved. Counts are the same on every machine and show what a
-    change did; times tell how quick that is here. Ratios are B / A: less than 1 means that B is quicker.
+    change did; times show how fast that is here. Ratios are B / A: below 1, B is faster.
 
     \b
     pnono compare runs/before runs/after

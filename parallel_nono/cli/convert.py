@@ -35,14 +35,14 @@ def convert(
         str, typer.Option("--from", metavar="NAME", help="Format of IN; else recognised by its content.")
     ] = "",
     force: Annotated[
-        bool, typer.Option("--force", help="Write ROFL even if a puzzle has not just one solution.")
+        bool, typer.Option("--force", help="Write ROFL even if a puzzle does not have exactly one solution.")
     ] = False,
 ) -> None:
     """Write the puzzles of IN in another format.
 
     A file takes all of them, if its format has room for several; a folder takes one file for each puzzle. What the
     format can't carry (colours, several puzzles) is refused, never dropped. A format that holds the picture gets the
-    goal, or the solution if there is just one. Broken puzzles are named; the others are written.
+    goal, or the solution if there is exactly one. Broken puzzles are named; the others are written.
 
     \b
     pnono convert hook.non hook.nin
@@ -51,7 +51,7 @@ def convert(
     pnono convert archive.zip - --to json
 
     \b
-    Exit codes: 0 all written; 3 a puzzle can't be read, or not be written in that format; 74 OUT can't be written.
+    Exit codes: 0 all written; 3 a puzzle can't be read, or can't be written in that format; 74 OUT can't be written.
     """
     if from_:
         known_format(from_, "--from")

@@ -75,13 +75,15 @@ def draw(
     ] = Show.AUTO,
     scale: Annotated[int, typer.Option(min=0, max=1000, help="Pixels to a cell; 0: what fits a screen.")] = 0,
     clues: Annotated[bool, typer.Option(help="With the clues, where they can be read.")] = True,
-    lines: Annotated[bool, typer.Option(help="With lines between the cells, bold ones each five.")] = True,
+    lines: Annotated[bool, typer.Option(help="With lines between the cells, every fifth one bold.")] = True,
     every: Annotated[Every, typer.Option(help="Steps: a picture after each of these.")] = Every.LINE,
     delay: Annotated[float, typer.Option(min=0.0, help="GIF: seconds that a picture stays.")] = 0.2,
     hold: Annotated[float, typer.Option(min=0.0, help="GIF: seconds that the last picture stays.")] = 2.0,
     paper: Annotated[Paper, typer.Option(help="PDF: size of the pages.")] = Paper.A4,
-    per_page: Annotated[int, typer.Option(min=0, max=100, help="PDF: puzzles on a page; 0: as are readable.")] = 0,
-    solutions: Annotated[bool, typer.Option(help="PDF of puzzles: with the solutions behind.")] = False,
+    per_page: Annotated[
+        int, typer.Option(min=0, max=100, help="PDF: puzzles on a page; 0: as many as stay readable.")
+    ] = 0,
+    solutions: Annotated[bool, typer.Option(help="PDF of puzzles: with the solutions at the back.")] = False,
     plan: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Stages of the solver: default, lines-only, fast, or a TOML file.")
     ] = "default",
@@ -89,13 +91,13 @@ def draw(
     number: Number = 0,
     format_name: FormatName = "",
 ) -> None:
-    """Draw the puzzles of IN: PNG, SVG, PDF to print, or the solving as an animated GIF.
+    """Draw the puzzles of IN: PNG, SVG, PDF to print, or the steps as an animated GIF.
 
     Open cells are orange. Where there are several solutions, a cell in which the first two differ shows both colours in
-    a frame; so does, with --show goal, a cell in which the goal breaks with the only solution.
+    a frame; so does, with --show goal, a cell in which the goal differs from the only solution.
 
     Steps go line by line in rounds, as people solve: every row and column against what the last round left. Where
-    lines stall, cells are probed; what only a search can tell comes last. Into a folder they go as one picture each.
+    lines stall, cells are probed; what only a search can tell comes last. Into a folder goes one picture for each step.
     The same command gives the same bytes.
 
     \b
@@ -108,7 +110,7 @@ def draw(
     pnono draw heart.non heart.png --scale 1 --no-clues
 
     \b
-    Exit codes: 0 all drawn; 3 a puzzle can't be read or not be drawn like that; 74 OUT can't be written.
+    Exit codes: 0 all drawn; 3 a puzzle can't be read, or can't be drawn like that; 74 OUT can't be written.
     """
     from ..attempt import Limits
     from ..pictures.lattice import Look

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 
 class Code(IntEnum):
-    """The exit codes. A closed list, documented in README and in `pnono --help`."""
+    """The exit codes. A closed list, documented in docs/exit-codes.md and in `pnono --help`."""
 
     FINE = 0
     NO = 1

@@ -23,18 +23,18 @@ def fetch(
     numbers: Annotated[list[str], typer.Argument(metavar="ID...", help="Numbers of puzzles and ranges such as 1-500.")],
     out: Annotated[Path | None, typer.Option(help="Folder for the files; else fetched/SITE.")] = None,
     rate: Annotated[
-        float, typer.Option(min=0.001, help="Questions a second at most; above 1 only with --base-url.")
+        float, typer.Option(min=0.001, help="At most this many requests a second; above 1 only with --base-url.")
     ] = POLITE_RATE,
-    retries: Annotated[int, typer.Option(min=0, help="How often a question is repeated if the site is busy.")] = 4,
+    retries: Annotated[int, typer.Option(min=0, help="How often a request is repeated if the site is busy.")] = 4,
     again: Annotated[bool, typer.Option("--again", help="Ask once more for what was missing or unreadable.")] = False,
     base_url: Annotated[str, typer.Option(metavar="URL", help="Another address for the site, such as a mirror.")] = "",
 ) -> None:
     """Get puzzles of a web site by their numbers and keep them as files that `pnono run` reads.
 
-    The site is asked for one puzzle at a time, at most once a second; where it is busy the question is repeated, later
-    and later, or when it says. What is in the folder already is not asked for again, so the same command goes on after
-    Ctrl-C. `manifest.jsonl` in the folder tells where each file is from, and whose the puzzles are: they are not yours
-    to publish.
+    The site gets one request at a time, at most one a second. If it is busy, the request is repeated after longer and
+    longer pauses, or when the site says. Files that are there already are not requested again, so the same command
+    continues after Ctrl-C. `manifest.jsonl` in the folder says where each file came from, and whose the puzzles are:
+    not yours to publish.
 
     \b
     pnono fetch webpbn 1 16 65

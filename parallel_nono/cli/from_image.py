@@ -74,7 +74,7 @@ def from_image(
     threshold: Annotated[
         int, typer.Option(min=-1, max=256, help="Darker (0-255) is black; -1: where light and dark part best.")
     ] = -1,
-    dither: Annotated[bool, typer.Option("--dither", help="Spread what colours miss, instead of the nearest.")] = False,
+    dither: Annotated[bool, typer.Option("--dither", help="Spread the error of colours over neighbours.")] = False,
     background: Annotated[
         str, typer.Option(metavar="SHADE", help="The background: a name, #rrggbb, transparent, or auto.")
     ] = "auto",
@@ -83,7 +83,7 @@ def from_image(
         Aim, typer.Option(help="Propose changes: one solution only; solved by lines alone; no proposal.")
     ] = Aim.UNIQUE,
     tries: Annotated[
-        int, typer.Option(min=1, help="Pictures tried in order of size, then as many times four.")
+        int, typer.Option(min=1, help="Pictures to try in order of size; then four times as many greedily.")
     ] = 50_000,
     apply: Annotated[bool, typer.Option("--apply", help="Write the changed pictures to OUT.")] = False,
     picture: Annotated[
@@ -96,16 +96,16 @@ def from_image(
     seconds: Annotated[float, typer.Option(min=0.0, help="Time to solve one puzzle.")] = 60.0,
     colour: Colours = When.AUTO,
 ) -> None:
-    """Make puzzles of pictures, and say at once whether they are good ones.
+    """Make puzzles from pictures, and say at once whether they are good ones.
 
-    What is small and of few colours is taken as it is, one pixel a cell, also where it was enlarged. Other pictures are
+    A small picture of few colours is taken as it is, one pixel a cell, even if it was enlarged. Other pictures are
     shrunk and reduced: to black and white, or to --colours. Transparent pixels are the background, else white ones,
     else those of the colour in the corner.
 
-    If there are several solutions, the cells in which two of them differ are marked, and the fewest cells are looked
-    for whose change leaves only one solution (--aim lines: that lines alone find). Sets of changes are tried in order
-    of size, so where it says `fewer do not help`, that is proved. What is too much for --tries, or open almost
-    everywhere, is approached greedily.
+    If there are several solutions, the cells in which two of them differ are marked, and pnono looks
+    for the fewest cells whose change leaves only one solution (--aim lines: one that lines alone find). Sets of changes
+    are tried in order of size, so `fewer do not help` is proved. A picture that is too much for --tries, or open
+    almost everywhere, is approached greedily.
 
     \b
     pnono from-image heart.png

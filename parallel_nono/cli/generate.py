@@ -46,9 +46,9 @@ def generate(
 ) -> None:
     """Make puzzles from seeds: the same command gives the same bytes on every machine.
 
-    They have the picture that they were drawn from as their goal where the format can keep it; it need not be the
-    only solution. Puzzles of more than four million cells come without it, as .non or as a packed set (.parquet).
-    --bulk draws 4,096 puzzles from every seed, fifty times faster: a million in a minute, other ones than without.
+    The goal is the picture that a puzzle was drawn from, where the format can keep it; it need not be the only
+    solution. Puzzles of more than four million cells have no goal, and are written as .non or as a packed set
+    (.parquet). --bulk draws 4,096 puzzles from every seed, forty times faster; they differ from those without --bulk.
 
     \b
     pnono generate

@@ -24,12 +24,11 @@ def line(
         str, typer.Argument(metavar="CELLS", help="What is known, a number of unknown cells, or - for standard input.")
     ],
 ) -> None:
-    """Settle one line: print every cell that all arrangements of the clue agree on, or `Impossible`.
+    """Solve one line: print every cell that all arrangements of the clue agree on, or `Impossible`.
 
     Black and white: `X` (or `#`) is filled, `.` (or `_`) empty, `?` unknown.
 
-    In colour `?` may be every colour, `.` is the background, a letter a colour, and a set of them stands in
-    brackets: `[.ab]`.
+    In colour `?` may be any colour, `.` is the background, a letter is an ink, and a set is in brackets: `[.ab]`.
 
     In the clue `?` stands for a block of unknown length.
 

@@ -44,8 +44,10 @@ COLUMNS = ("source", "index", "name", "grade", "code", "text")
 def lint(
     paths: Annotated[list[str], typer.Argument(metavar="PATHS...", help="Files, folders, archives, globs, or -.")],
     output: Annotated[Output, typer.Option("--format", help="For people, JSON Lines, or CSV.")] = Output.TEXT,
-    least: Annotated[Least, typer.Option("--grade", help="Show no milder notes than these.")] = Least.NOTE,
-    solving: Annotated[bool, typer.Option("--solve/--no-solve", help="Ask whether there is just one solution.")] = True,
+    least: Annotated[Least, typer.Option("--grade", help="Lowest grade to show.")] = Least.NOTE,
+    solving: Annotated[
+        bool, typer.Option("--solve/--no-solve", help="Find out whether there is exactly one solution.")
+    ] = True,
     seconds: Annotated[float, typer.Option(min=0.001, help="Time to solve one puzzle.")] = 10.0,
     from_: Annotated[
         str, typer.Option("--from", metavar="NAME", help="Format of the input (see `pnono formats`); else recognised.")
@@ -56,10 +58,10 @@ def lint(
     Errors: the text can't be read; a clue is longer than its line; rows and columns disagree on a colour; there is no
     solution, or more than one; the goal in the file breaks the clues, or is one of several solutions.
 
-    Warnings: out of time; the same puzzle was there before, also transposed, mirrored, turned or in other colours;
+    Warnings: out of time; the same puzzle came before, also transposed, mirrored, turned or in other colours;
     colours that look alike; colours that no clue has.
 
-    Notes: what the reader had to guess; colours that look alike to the colour-blind; lines alone do not suffice; sides
+    Notes: what the reader had to guess; colours that look alike to the colour-blind; lines alone do not solve it; sides
     not divisible by 5; lines known at once; many colours.
 
     \b

@@ -25,15 +25,15 @@ def pack(
     ],
     out: Annotated[str, typer.Argument(metavar="OUT", help="The packed set, a Parquet file, here or s3://... .")],
     shards: Annotated[
-        int, typer.Option(min=1, max=1000, help="Files to share it out to: OUT-00000-of-00004.parquet and so on.")
+        int, typer.Option(min=1, max=1000, help="Split it into this many files: OUT-00000-of-00004.parquet and so on.")
     ] = 1,
     format_name: FormatName = "",
 ) -> None:
     """Pack puzzles of any formats into one set, a Parquet file that `pnono run` reads without parsing.
 
     Clues, palettes, goals, names and metadata are kept. A puzzle that can't be read is kept too, as a row with its
-    error: a run over the set shows the same rows as a run over IN. IN and OUT may lie where pyarrow or fsspec finds
-    them (file, s3, gs, abfs, hdfs and others), with the keys of the environment.
+    error: a run over the set shows the same rows as a run over IN. IN and OUT may be addresses that
+    pyarrow or fsspec knows (file, s3, gs, abfs, hdfs and others), with the keys found in the environment.
 
     \b
     pnono pack datasets/ all.parquet

@@ -38,23 +38,25 @@ class RowExport(StrEnum):
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the results, as `pnono run` printed it.")]
 Format = Annotated[ReportFormat, typer.Option("--format", help="How to print it.")]
-Html = Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page to look at, one file.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page: one file for the browser.")]
 
 
 def report(
     out: Run,
     html: Html = None,
     form: Format = ReportFormat.TEXT,
-    top: Annotated[int, typer.Option(min=1, max=10_000, metavar="N", help="So many of the heaviest puzzles.")] = 10,
+    top: Annotated[
+        int, typer.Option(min=1, max=10_000, metavar="N", help="List this many of the heaviest puzzles.")
+    ] = 10,
     rows: Annotated[
         RowExport | None, typer.Option("--rows", help="Also write all rows: RUN/rows.csv or RUN/rows.jsonl.")
     ] = None,
 ) -> None:
     """Report what a run found: outcomes, times, the heaviest puzzles, folders, sizes, difficulty, workers.
 
-    Made from the Parquet parts alone, so it works for a run that is under way, was interrupted, or was copied here.
-    The page of --html is one file that opens from disk and needs no network: a table of all puzzles to sort and to
-    search, with pictures, plots, and who worked when.
+    It reads only the Parquet parts, so it works for a run that is under way, was interrupted, or was copied here. The
+    page of --html is one file that opens from disk and needs no network: a sortable, searchable table of all puzzles
+    with pictures, plots, and which worker was busy when.
 
     \b
     pnono report runs/first

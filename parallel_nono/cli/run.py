@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def run(**chosen: Any) -> None:
     """Try every puzzle in PATHS and write one row for each, whatever happens to it.
 
-    Puzzles that are invalid, out of time or ambiguous are rows like all others. While it runs it shows how far it
-    is; at the end what was found. Interrupted (Ctrl-C, SIGTERM, SIGHUP) it keeps what is done, and --resume goes on;
-    what lay in a damaged part is solved again.
+    Puzzles that are invalid, out of time or ambiguous are rows like any other. It shows its progress, and at the end
+    a summary. Interrupted (Ctrl-C, SIGTERM, SIGHUP), it keeps what is done, and --resume continues; the puzzles of a
+    damaged part are solved again.
 
     \b
     pnono run --workers 8 datasets/
@@ -41,7 +41,7 @@ def run(**chosen: Any) -> None:
     pnono run s3://bucket/sets/ --shared-data --engine ray --address auto --workers 64 --out runs/first
     pnono run games.strikeout --set solver=sorted
     pnono run set.parquet --workers 2 --repeat 5 --pin
-    pnono run set.parquet --solver default --solver picross-solver --out runs/rivals
+    pnono run set.parquet --solver default --solver picross-solver --out runs/baselines
 
     \b
     The results are DIR/rows/*.parquet (pyarrow, DuckDB, Polars, pandas read them all at once), DIR/run.json.

@@ -23,7 +23,7 @@ def serve(
     ),
     port: Annotated[int, typer.Option(min=0, max=65_535, help="0: any that is free.")] = 8888,
     token: Annotated[
-        str, typer.Option(help="What users must know; made up where one is needed. Others here can see it in `ps`.")
+        str, typer.Option(help="What users must know; made up if one is needed. Others here can see it in `ps`.")
     ] = "",
     runs: Annotated[Path, typer.Option(metavar="DIR", help="Folder of folders of results.")] = Path("runs"),
     workers: Annotated[int, typer.Option(min=0, max=256, help="Puzzles at a time; 0: one a core, at least 2.")] = 0,
@@ -34,8 +34,8 @@ def serve(
 ) -> None:
     """Serve a page for the browser: solve a puzzle of any format, or a picture, step by step; save it; look at runs.
 
-    What users send is parsed and solved in processes of its own that are bounded in time and memory and never touch the
-    disk. Nobody can take all of them: whoever has the fewest puzzles at work is next. A run that was started with
+    What users send is parsed and solved in separate processes, bounded in time and memory, and never touches the disk.
+    No user can take all of them: the one with the fewest puzzles at work is next. A run that was started with
     `pnono run --live` can be followed worker by worker.
 
     \b
@@ -44,7 +44,7 @@ def serve(
     pnono serve --host 0.0.0.0
 
     \b
-    Ctrl-C ends it. There is no encryption: in a network that is not yours, put a proxy with TLS before it.
+    Ctrl-C ends it. There is no encryption: in a network that is not yours, put a proxy with TLS in front.
     Exit codes: 0 ended by Ctrl-C; 2 the token is too short; 69 the address can't be used; 143 SIGTERM.
     """
     if token and len(token) < SHORTEST_TOKEN:

@@ -75,15 +75,15 @@ def solve(
     ] = 2,
     count: Annotated[int, typer.Option(min=0, metavar="CAP", help="Count the solutions, up to CAP.")] = 0,
     plan: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Stages to run: a plan by its name, or a TOML file.")
+        str, typer.Option(metavar="NAME|FILE", help="Stages to run: the name of a plan, or a TOML file.")
     ] = "default",
     seconds: Annotated[float, typer.Option(min=0.0, help="Time for one puzzle.")] = 60.0,
     memory: Memory = 4096,
     workers: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Solvers that race for a hard puzzle; or see --mode.")
+        int, typer.Option(min=1, metavar="N", help="Solvers that race for a hard puzzle; see also --mode.")
     ] = 1,
     mode: Annotated[
-        SolveMode, typer.Option(help="lines: the workers share the lines of the puzzle, which is for huge ones.")
+        SolveMode, typer.Option(help="lines: the workers share the lines of one huge puzzle.")
     ] = SolveMode.RACE,
     engine: Annotated[LinesEngine, typer.Option(help="With --mode lines: threads, or Ray actors.")] = LinesEngine.LOCAL,
     device: DeviceName = Device.CPU,
@@ -104,8 +104,8 @@ def solve(
 ) -> None:
     """Solve the puzzles of FILE and show them: the picture, the verdict, what it took.
 
-    In a terminal in true colours, elsewhere (and with NO_COLOR) in letters. Open cells are orange, or `?`.
-    Where several solutions exist, the cells in which they differ are marked: `[]` in colours, `*` in letters.
+    The picture has true colours in a terminal, and letters elsewhere or with NO_COLOR. Open cells are orange, or `?`.
+    If there are several solutions, the cells in which they differ are marked: `[]` in colours, `*` in letters.
 
     \b
     pnono solve hook.non

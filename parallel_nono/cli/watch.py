@@ -45,19 +45,19 @@ def watch(
     source: Annotated[str, typer.Argument(metavar="FILE", help="File of puzzles, or - for standard input.")],
     number: Annotated[int, typer.Option(min=0, help="Which puzzle of its file, from 1; 0: the first.")] = 0,
     every: Annotated[Every, typer.Option(help="A step is a line, or a round of lines.")] = Every.LINE,
-    speed: Annotated[float, typer.Option(min=0.1, max=1000.0, help="Steps a second, to begin with.")] = 8.0,
-    paused: Annotated[bool, typer.Option("--paused", help="Begin with a pause.")] = False,
+    speed: Annotated[float, typer.Option(min=0.1, max=1000.0, help="Steps a second at the start.")] = 8.0,
+    paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
     plan: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Stages to run: a plan by its name, or a TOML file.")
+        str, typer.Option(metavar="NAME|FILE", help="Stages to run: the name of a plan, or a TOML file.")
     ] = "default",
     seconds: Annotated[float, typer.Option(min=0.0, help="Time to find the solution.")] = 60.0,
     clues: Annotated[bool, typer.Option(help="Show the clues, if there is room.")] = True,
     colour: Colours = When.AUTO,
     format_name: FormatName = "",
 ) -> None:
-    """Watch a puzzle being solved: line by line in rounds, as people do; where lines stall, cells are probed.
+    """Watch a puzzle being solved: line by line in rounds, as people do; where lines stall, by probing cells.
 
-    Keys: space plays and pauses; right and left (or n and b) go a step on and back; + and - make it faster and slower;
+    Keys: space plays and pauses; right and left (or n and b) go one step forward and back; + and - change the speed;
     r: by line, by round; z: larger, smaller, with clues; arrows up and down and h, l move a grid that does not fit;
     Home and End; q or Ctrl-C ends it. What only a search can tell comes last, at once. Over a pipe each step is a line
     of text, and the grid comes at the end.

@@ -30,8 +30,8 @@ def build(
 
     The solver is the one of this program, its kernels translated to WebAssembly: the same verdicts and counts for
     puzzles of any size, black-white or in colour, by lines, probes and search (no SAT solver). Any web server or file
-    host will do, and the page opens from disk too. It is made once for each version, which takes half a minute and
-    the linker of LLVM: `apt install lld`, or `pip install ziglang`, which has it.
+    host will do, and the page opens from disk too. The translation takes half a minute, once for each version,
+    and needs LLVM's linker: `apt install lld`, or `pip install ziglang`, which has it.
 
     \b
     pnono web build site/
