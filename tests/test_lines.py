@@ -34,9 +34,11 @@ from parallel_nono.generate import generate, generate_huge
 from parallel_nono.kernels import lanes as kernels
 from parallel_nono.kernels.board import OPEN
 from parallel_nono.kinds import kind
-from parallel_nono.lanes import coordinator
+from parallel_nono.lanes import compiling, coordinator
+from parallel_nono.lanes import run as lanes_run
 from parallel_nono.lanes.arena import Arena, Desk
 from parallel_nono.lanes.auto import WhenWorthIt, with_lines
+from parallel_nono.lanes.compiling import compile_lanes
 from parallel_nono.lanes.coordinator import Coordinator
 from parallel_nono.lanes.rounds import Rounds
 from parallel_nono.lanes.team import Threads
@@ -53,7 +55,7 @@ COLUMNS = ("outcome", "stage", "n_solutions", "n_open", "n_open_lines", "n_round
 @pytest.fixture(scope="module")
 def two() -> Iterator[Coordinator]:
     """A coordinator with two threads."""
-    coordinator.compile_lanes()
+    compile_lanes()
     found = Coordinator(Threads(2))
     yield found
     assert found.close(5.0)
@@ -313,7 +315,7 @@ DRIVER = """
 import json, sys, threading, time
 import numpy as np, psutil, pyarrow.parquet as pq
 from parallel_nono.attempt import Limits
-from parallel_nono.engine import engine, lines
+from parallel_nono.lanes import run as lines
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.solver import solve_set
 
@@ -488,7 +490,7 @@ def rows_in_lines_mode(workers: int) -> list[dict[str, Any]]:
     """Rows of three puzzles by threads; what the coordinator spent is the figure to compare with."""
     batch = set_of([replace(generate("blobs", 90, 90, seed=seed), name=str(seed)) for seed in range(3)])
     session = Session(Pool(workers))
-    batches = coordinator.run(Work(kind("nonogram"), Limits()), Feed(iter([batch]), workers), session)
+    batches = lanes_run.run(Work(kind("nonogram"), Limits()), Feed(iter([batch]), workers), session)
     return [row for rows in batches for row in rows.to_pylist()]
 
 
@@ -513,13 +515,13 @@ def test_cpu_of_a_shared_puzzle_is_that_of_all_its_workers(monkeypatch: pytest.M
 
 def test_compiling_and_starting_are_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """In lines mode, and where a run turned to it by itself."""
-    compile_lanes = coordinator.compile_lanes
+    compile_lanes = compiling.compile_lanes
 
     def slow() -> None:
         time.sleep(1.5)
         compile_lanes()
 
-    monkeypatch.setattr(coordinator, "compile_lanes", slow)
+    monkeypatch.setattr(lanes_run, "compile_lanes", slow)
     rows = rows_in_lines_mode(2)
     worth = WhenWorthIt(2, least=1)
     work_ = with_lines(Work(kind("nonogram"), Limits()), worth)

@@ -304,14 +304,14 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modes, "rows", rows)
     import uvicorn
 
-    from parallel_nono.lanes import coordinator
+    from parallel_nono.lanes import run as lanes
     from parallel_nono.web import build
 
     def no_lines(session: Any, engine: str, device: str = "cpu") -> Any:
         raise engine_error("no lines here")
 
     engine_error = engine.EngineError
-    monkeypatch.setattr(coordinator, "lines_of", no_lines)
+    monkeypatch.setattr(lanes, "lines_of", no_lines)
     monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [each.close() for each in sockets])
     monkeypatch.setattr(screen.Watcher, "run", lambda self: None)
     monkeypatch.setattr(sys.modules["parallel_nono.cli.watch"], "_is_interactive", lambda source: True)

@@ -83,3 +83,64 @@ def test_every_way_to_import_is_seen(text: str) -> None:
 
 def test_names_of_the_package_itself_are_no_rooms() -> None:
     assert not list(rooms_imported("from .. import __version__\nimport parallel_nono", ("parallel_nono", "cli")))
+
+
+# Circles.
+
+
+def without_types(tree: ast.AST) -> ast.AST:
+    """The tree without what only a type checker imports."""
+
+    class Cut(ast.NodeTransformer):
+        def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+            self.generic_visit(node)
+            return node.orelse if "TYPE_CHECKING" in ast.unparse(node.test) else node
+
+    return Cut().visit(tree)
+
+
+def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
+    """The modules that import each other, on whatever ways: sets of two or more."""
+
+    def reached(start: str) -> set[str]:
+        found, waiting = set[str](), [start]
+        while waiting:
+            new = arrows[waiting.pop()] - found
+            found |= new
+            waiting += new
+        return found
+
+    ways = {module: reached(module) for module in arrows}
+    return sorted({frozenset(b for b in ways[a] if a in ways[b]) for a in arrows if a in ways[a]}, key=sorted)
+
+
+def arrows_of(texts: dict[str, str]) -> dict[str, set[str]]:
+    """What each module imports, wherever it does so. texts: sources by names of modules; packages end in a dot."""
+    names = {name.rstrip(".") for name in texts}
+    found: dict[str, set[str]] = {}
+    for name, text in texts.items():
+        module = tuple(name.rstrip(".").split("."))
+        within = module if name.endswith(".") else module[:-1]
+        imported = {each for _, each in imports(without_types(ast.parse(text)), within)}
+        known = {each if each in names else each.rpartition(".")[0] for each in imported}
+        found[name.rstrip(".")] = (known & names) - {name.rstrip(".")}
+    return found
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    texts = {}
+    for path in MODULES:
+        parts = ("parallel_nono", *path.relative_to(PACKAGE).with_suffix("").parts)
+        is_package = parts[-1] == "__init__"
+        texts[".".join(parts[:-1]) + "." if is_package else ".".join(parts)] = path.read_text(encoding="utf-8")
+    arrows = arrows_of(texts)
+    arrows["parallel_nono"] = set()  # the face: its version, and names that it fetches when they are asked for
+    assert circles(arrows) == []
+
+
+def test_a_circle_is_seen() -> None:
+    texts = {
+        "p.": "", "p.a": "from .b import x", "p.b": "def f():\n    from . import c", "p.c": "import p.a",
+        "p.d": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .e import x", "p.e": "from . import d",
+    }  # fmt: skip
+    assert circles(arrows_of(texts)) == [{"p.a", "p.b", "p.c"}]

@@ -29,7 +29,7 @@ from parallel_nono.batch.options import RunOptions
 from parallel_nono.batch.run import run as run_batch
 from parallel_nono.cli.common import counted
 from parallel_nono.cli.exits import Code
-from parallel_nono.cli.watch import Showing
+from parallel_nono.cli.showing import Showing
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.local import run
 from parallel_nono.engine.session import Pool, Session

@@ -26,9 +26,9 @@ def rows(name: str, mode: str, work: Work, feed: Feed, session: Session) -> Iter
     if mode not in MODES:
         raise ValueError(f"expected a mode of {', '.join(MODES)}, found {mode!r}")
     if mode == "lines":
-        from ..lanes import coordinator
+        from ..lanes import run as lanes
 
-        return coordinator.run(work, feed, session, "ray" if name == "ray" or session.pool.address else "local")
+        return lanes.run(work, feed, session, "ray" if name == "ray" or session.pool.address else "local")
     if (
         mode == "auto"
         and name != "ray"

@@ -20,7 +20,7 @@ from ..pictures.film import described
 from ..pictures.terminal import clue_size, colour_picture, text_picture
 from ..report.summary import duration
 from .common import counted
-from .watch import Showing, sentence
+from .showing import Showing, sentence
 
 if TYPE_CHECKING:
     from textual.geometry import Size

@@ -172,7 +172,7 @@ def _lanes(engine: LinesEngine, device: Device, workers: int) -> Lines:
 
     from ..engine import EngineError
     from ..engine.session import Pool, Session
-    from ..lanes.coordinator import lines_of
+    from ..lanes.run import lines_of
 
     try:
         lanes = lines_of(Session(Pool(workers)), engine.value, device.value)

@@ -31,24 +31,11 @@ from . import ABANDONED, EngineError
 from .environment import connect, disconnect, first_line, new_folder, sweep, watch_head
 from .feed import Feed, chunk_of, singles
 from .local import Output, collect, drain, put
+from .rows import crashed_rows, crashed_source, overrun_rows
 from .session import Session
 from .status import WorkerStatus, status_of
 from .status_line import ABORT, COUNT, IDLE, LEASE, PLACE, READING, RECALLED, SINCE_MS, new_status_line
-from .work import (
-    SHARE_S,
-    SOFT_S,
-    Chunk,
-    Done,
-    Place,
-    RejectedSolution,
-    Work,
-    crashed_rows,
-    crashed_source,
-    has_errors,
-    joined,
-    loaded,
-    overrun_rows,
-)
+from .work import SHARE_S, SOFT_S, Chunk, Done, Place, RejectedSolution, Work, has_errors, joined, loaded
 from .worker import FOR_GOOD, THIS_LEASE, VERSIONS, Worker, packed, packed_texts, shared_status_line, unpacked
 
 WINDOW = 2

@@ -13,11 +13,12 @@ from time import monotonic
 import pyarrow as pa
 
 from .feed import Feed
+from .rows import SCHEMA
 from .session import Session
 from .status import WorkerStatus, status_of
 from .status_line import ABORT, COUNT, PLACE, SINCE_MS, new_status_line
 from .timing import readied
-from .work import SCHEMA, SHARE_S, Chunk, Place, Work, attempt
+from .work import SHARE_S, Chunk, Place, Work, attempt
 
 Output = Queue[pa.RecordBatch | BaseException]
 

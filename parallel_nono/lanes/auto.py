@@ -44,7 +44,8 @@ class WhenWorthIt:
         """See `pipeline.Lines`."""
         with self._lock:
             if self._lanes is None:
-                from .coordinator import Coordinator, compile_lanes
+                from .compiling import compile_lanes
+                from .coordinator import Coordinator
                 from .team import Threads
 
                 compile_lanes()  # before any puzzle's time begins

@@ -19,7 +19,6 @@ many visits more.
 from __future__ import annotations
 
 import contextlib
-import shutil
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
@@ -27,26 +26,19 @@ from itertools import cycle
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any
 
 import numpy as np
 import psutil
-import pyarrow as pa
 
 from ..attempt import Limits
-from ..engine import EngineError, local
-from ..engine.feed import Feed
-from ..engine.session import Pool, Session
-from ..engine.work import Work
+from ..engine import EngineError
 from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
 from ..puzzleset import Clues
 from ..solver.pipeline import Settled, no_arrangement
-from .arena import Arena, Desk, can_share, shape_of
-from .auto import with_lines
-from .device import Device
-from .nodes import Remote, Share, remotes_of
+from .arena import Arena, Desk, shape_of
+from .nodes import Remote, Share
 from .rounds import Phase, Rounds, Spent
-from .team import READY_S, SLOTS, Actors, Team, Threads
+from .team import SLOTS, Team
 
 IN_FLIGHT = 4
 """Puzzles at a time."""
@@ -55,6 +47,8 @@ TICK_S = 0.2
 GRACE_S = 5.0
 """Seconds that a worker has to come back from its job once everything was told to stop."""
 
+_NOUNS = "threads", "actors"
+
 MAX_DEATHS = 3
 """Workers that may die while a puzzle is in flight; with one more it is `crashed`."""
 
@@ -62,7 +56,6 @@ MAX_SPENT = 100
 """Puzzles whose times are kept."""
 
 NO_PLANES = np.empty(0, np.uint64)
-_NOUNS = "threads", "actors"
 
 
 @dataclass
@@ -396,89 +389,3 @@ def _free() -> int:
 
 def _no_room(need: int, free: int) -> str:
     return f"needs {need / 2**30:.2f} GiB of memory that workers share, {free / 2**30:.2f} GiB are free"
-
-
-def coordinator(session: Session, engine: str, least: int = 0, traced: bool = False) -> Coordinator:
-    """A coordinator with `session.pool.workers` workers: threads, or Ray actors (`engine` "ray"). Errors:
-    EngineError."""
-    if engine != "ray":
-        compile_lanes()
-        return Coordinator(Threads(session.pool.workers), least=least, traced=traced)
-    if not can_share():
-        raise EngineError("lines mode with Ray needs Linux; --engine local uses threads")
-    from ..engine.environment import connect, new_folder, sweep
-
-    sweep()
-    folder = new_folder()
-    try:
-        told: list[Coordinator] = []
-        ray = connect(session, folder, 80 << 20, lambda error: told[0].fail(error) if told else None)
-        here = ray.get_runtime_context().get_node_id()
-        remotes, n_here = (
-            remotes_of(ray, here, session.pool.workers) if session.pool.address else ([], session.pool.workers)
-        )
-        compile_lanes()
-        team = Actors(ray, n_here, here)
-        team.await_ready(READY_S)
-        told.append(RayCoordinator(folder, ray, team, remotes, least, traced))
-        return told[0]
-    except BaseException:
-        _down(folder)
-        raise
-
-
-class RayCoordinator(Coordinator):
-    """A coordinator that takes its Ray down with it."""
-
-    def __init__(self, folder: Path, ray: Any, team: Actors, remotes: list[Remote], least: int, traced: bool) -> None:
-        self._folder, self._ray = folder, ray
-        super().__init__(team, remotes, least, traced)
-
-    def close(self, seconds: float) -> bool:
-        ended = super().close(seconds)
-        _down(self._folder)
-        return ended
-
-
-def _down(folder: Path) -> None:
-    """No Ray, no folder."""
-    import ray
-
-    from ..engine.environment import disconnect
-
-    disconnect(ray)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def compile_lanes() -> None:
-    """Have the kernels of lines mode compiled, or fetched from disk, once and here: not by all workers at a time."""
-    from ..puzzle import Block, Puzzle
-    from ..puzzleset import clues_of, set_of
-
-    clues = clues_of(set_of([Puzzle(((Block(1, 1),),), ((Block(1, 1),),))]))
-    Desk(Arena.of(clues, 0, 64, 1, False), 0).serve(1)
-
-
-def lines_of(session: Session, engine: str, device: str = "cpu") -> Coordinator | Device:
-    """Whoever propagates lines in lines mode. device: "cpu" or "cuda". Errors: EngineError."""
-    return Device() if device == "cuda" else coordinator(session, engine)
-
-
-def run(work: Work, feed: Feed, session: Session, engine: str = "local") -> Iterator[pa.RecordBatch]:
-    """Rows in order of finishing; closing the iterator cancels the rest.
-
-    engine  "ray": the workers are actors; else threads. Errors: EngineError.
-    """
-    place = "ray" if engine == "ray" else "local"
-    # Threads that each see one puzzle through, and wait for the workers most of the time.
-    drivers = Session(Pool(min(IN_FLIGHT, SLOTS)), session.stop, hosts=session.hosts, watches=session.watches)
-    lanes = lines_of(session, engine, session.pool.device)
-    try:
-        session.engine = place
-        workers = (
-            "a CUDA device" if session.pool.device == "cuda" else f"{session.pool.workers} {_NOUNS[engine == 'ray']}"
-        )
-        session.why = f"lines mode, {workers}"
-        yield from local.run(with_lines(work, lanes, alone=True), feed, drivers, place)
-    finally:
-        session.stop.ended &= lanes.close(2.0)

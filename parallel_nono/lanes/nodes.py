@@ -29,7 +29,7 @@ class Leader:
         import ray
 
         from ..start import prepare
-        from .coordinator import compile_lanes
+        from .compiling import compile_lanes
 
         prepare()
         compile_lanes()

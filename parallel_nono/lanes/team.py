@@ -190,7 +190,7 @@ class Lane:
 
     def ready(self) -> int:
         """The number of this process, once it has what it works with; before that its time is nobody's."""
-        from .coordinator import compile_lanes
+        from .compiling import compile_lanes
 
         compile_lanes()
         return os.getpid()

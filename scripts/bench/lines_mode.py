@@ -28,9 +28,10 @@ from parallel_nono.attempt import Limits
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.generate import generate_huge, generate_set
 from parallel_nono.kernels.lanes import MAX_JOBS
-from parallel_nono.lanes import coordinator
+from parallel_nono.lanes import run as lanes_run
 from parallel_nono.lanes.arena import Arena, Desk
-from parallel_nono.lanes.coordinator import Coordinator, compile_lanes
+from parallel_nono.lanes.compiling import compile_lanes
+from parallel_nono.lanes.coordinator import Coordinator
 from parallel_nono.lanes.rounds import Rounds
 from parallel_nono.lanes.team import Threads
 from parallel_nono.puzzleset import clues_of
@@ -126,7 +127,7 @@ def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> 
     for engine in ("local", "ray") if with_ray else ("local",):
         for n_workers in workers:
             began = time.perf_counter()
-            lanes = coordinator.coordinator(Session(Pool(n_workers)), engine)
+            lanes = lanes_run.coordinator(Session(Pool(n_workers)), engine)
             processes = [psutil.Process()] + (psutil.Process().children(recursive=True) if engine == "ray" else [])
             ready = None
             for size in sizes:

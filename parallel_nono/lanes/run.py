@@ -1,0 +1,101 @@
+"""The engine of lines mode: workers for the lines of huge puzzles, and rows as every engine gives them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..engine import EngineError, local
+from ..engine.feed import Feed
+from ..engine.session import Pool, Session
+from ..engine.work import Work
+from .arena import can_share
+from .auto import with_lines
+from .compiling import compile_lanes
+from .coordinator import IN_FLIGHT, Coordinator
+from .device import Device
+from .nodes import Remote, remotes_of
+from .team import READY_S, SLOTS, Actors, Threads
+
+_NOUNS = "threads", "actors"
+
+
+def coordinator(session: Session, engine: str, least: int = 0, traced: bool = False) -> Coordinator:
+    """A coordinator with `session.pool.workers` workers: threads, or Ray actors (`engine` "ray"). Errors:
+    EngineError."""
+    if engine != "ray":
+        compile_lanes()
+        return Coordinator(Threads(session.pool.workers), least=least, traced=traced)
+    if not can_share():
+        raise EngineError("lines mode with Ray needs Linux; --engine local uses threads")
+    from ..engine.environment import connect, new_folder, sweep
+
+    sweep()
+    folder = new_folder()
+    try:
+        told: list[Coordinator] = []
+        ray = connect(session, folder, 80 << 20, lambda error: told[0].fail(error) if told else None)
+        here = ray.get_runtime_context().get_node_id()
+        remotes, n_here = (
+            remotes_of(ray, here, session.pool.workers) if session.pool.address else ([], session.pool.workers)
+        )
+        compile_lanes()
+        team = Actors(ray, n_here, here)
+        team.await_ready(READY_S)
+        told.append(RayCoordinator(folder, ray, team, remotes, least, traced))
+        return told[0]
+    except BaseException:
+        _down(folder)
+        raise
+
+
+class RayCoordinator(Coordinator):
+    """A coordinator that takes its Ray down with it."""
+
+    def __init__(self, folder: Path, ray: Any, team: Actors, remotes: list[Remote], least: int, traced: bool) -> None:
+        self._folder, self._ray = folder, ray
+        super().__init__(team, remotes, least, traced)
+
+    def close(self, seconds: float) -> bool:
+        ended = super().close(seconds)
+        _down(self._folder)
+        return ended
+
+
+def _down(folder: Path) -> None:
+    """No Ray, no folder."""
+    import ray
+
+    from ..engine.environment import disconnect
+
+    disconnect(ray)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def lines_of(session: Session, engine: str, device: str = "cpu") -> Coordinator | Device:
+    """Whoever propagates lines in lines mode. device: "cpu" or "cuda". Errors: EngineError."""
+    return Device() if device == "cuda" else coordinator(session, engine)
+
+
+def run(work: Work, feed: Feed, session: Session, engine: str = "local") -> Iterator[pa.RecordBatch]:
+    """Rows in order of finishing; closing the iterator cancels the rest.
+
+    engine  "ray": the workers are actors; else threads. Errors: EngineError.
+    """
+    place = "ray" if engine == "ray" else "local"
+    # Threads that each see one puzzle through, and wait for the workers most of the time.
+    drivers = Session(Pool(min(IN_FLIGHT, SLOTS)), session.stop, hosts=session.hosts, watches=session.watches)
+    lanes = lines_of(session, engine, session.pool.device)
+    try:
+        session.engine = place
+        workers = (
+            "a CUDA device" if session.pool.device == "cuda" else f"{session.pool.workers} {_NOUNS[engine == 'ray']}"
+        )
+        session.why = f"lines mode, {workers}"
+        yield from local.run(with_lines(work, lanes, alone=True), feed, drivers, place)
+    finally:
+        session.stop.ended &= lanes.close(2.0)
