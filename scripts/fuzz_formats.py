@@ -27,7 +27,7 @@ from mutations import ODD, mutated, packed_like_parsed, sound
 
 from parallel_nono.files import reading
 from parallel_nono.formats import FORMATS, Format, encoded
-from parallel_nono.generate.colour import palette_of
+from parallel_nono.generator.colour import palette_of
 from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,7 +10,7 @@ import pytest
 from numba import cuda
 
 from parallel_nono.attempt import Limits
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.kernels import sizes
 from parallel_nono.kernels.board import CONTRADICTION, OPEN
 from parallel_nono.kernels.cuda import NO_ARRANGEMENT, OPEN_LINE

@@ -23,7 +23,7 @@ from test_cli import CROSSED, HOOK, pnono
 from parallel_nono.attempt import Limits, Plan
 from parallel_nono.checker import check
 from parallel_nono.files.reading import read_many
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.kernels.encode import TRUE
 from parallel_nono.kernels.plain_cnf import N_KINDS, RULE_1, RULE_2, RULE_3, RULE_5, VARIABLES
 from parallel_nono.puzzle import Block, Grid, InvalidPuzzle, Puzzle, letter

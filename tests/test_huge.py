@@ -17,8 +17,8 @@ from parallel_nono.attempt import OUTCOMES, Limits
 from parallel_nono.files.packed import read_packed
 from parallel_nono.files.reading import read
 from parallel_nono.formats import format_named
-from parallel_nono.generate import GENERATORS, fields, generate, generate_huge
-from parallel_nono.generate.fields import brightest, brightest_smooth, random_of, smooth
+from parallel_nono.generator import GENERATORS, fields, generate, generate_huge
+from parallel_nono.generator.fields import brightest, brightest_smooth, random_of, smooth
 from parallel_nono.pictures.lattice import Look
 from parallel_nono.pictures.raster import canvas_of, painted, png, png_of
 from parallel_nono.pictures.sheets import OPEN, Sheet, sheet_of_texts

@@ -30,7 +30,7 @@ from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
-from parallel_nono.generate import generate, generate_huge
+from parallel_nono.generator import generate, generate_huge
 from parallel_nono.kernels import lanes as kernels
 from parallel_nono.kernels.board import OPEN
 from parallel_nono.kinds import kind

@@ -19,7 +19,7 @@ from strategies import puzzles
 from parallel_nono.cli.generate import generate
 from parallel_nono.files.packed import read_packed, shard_paths, write_packed
 from parallel_nono.files.remote import located
-from parallel_nono.generate import generate_set
+from parallel_nono.generator import generate_set
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import SCHEMA, set_of
 

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.kernels import belief
 from parallel_nono.kernels.bits import FULL
 from parallel_nono.kernels.board import ROOT

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.puzzle import Block, InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
 from parallel_nono.solver import pipeline, solve, solve_set

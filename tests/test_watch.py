@@ -36,7 +36,7 @@ from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.status import WorkerStatus, status_of
 from parallel_nono.engine.status_line import COUNT, IDLE, PLACE, READING, SINCE_MS, new_status_line
 from parallel_nono.engine.work import Chunk, Work
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.kinds import kind
 from parallel_nono.pictures.film import Film, described
 from parallel_nono.pictures.frames import frames

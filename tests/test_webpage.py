@@ -19,7 +19,7 @@ from nodejs import as_task, node, page_or_skip
 from test_cli import pnono
 
 from parallel_nono.formats import format_named, recognise
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
 from parallel_nono.web import wasm
 

@@ -66,7 +66,7 @@ def generate(
     from ..puzzle import InvalidPuzzle
 
     if manifest is not None:
-        from ..generate import write_manifest
+        from ..generator import write_manifest
 
         folder = out_folder or manifest.parent
         try:
@@ -112,7 +112,7 @@ def _generate(kind: str, height: int, width: int, seeds: range, options: dict[st
 def _generate_bulk(kind: str, height: int, width: int, seeds: range, options: dict[str, int], out: str) -> None:
     """A packed set of `len(seeds)` puzzles; every row group has a seed of its own, from the first of `seeds` on."""
     from ..files.packed import ROW_GROUP, write_packed
-    from ..generate import generate_set
+    from ..generator import generate_set
     from ..puzzle import InvalidPuzzle
 
     if not out.endswith(".parquet"):
@@ -136,7 +136,7 @@ def _generate_bulk(kind: str, height: int, width: int, seeds: range, options: di
 
 def _sets(kind: str, height: int, width: int, seeds: range, options: dict[str, int]) -> Iterator[pa.RecordBatch]:
     """The puzzles as sets; huge ones without goals."""
-    from ..generate import generate_huge
+    from ..generator import generate_huge
     from ..puzzle import InvalidPuzzle
     from ..puzzleset import set_of
 
@@ -152,7 +152,7 @@ def _sets(kind: str, height: int, width: int, seeds: range, options: dict[str, i
 
 
 def _puzzles(kind: str, height: int, width: int, seeds: range, options: dict[str, int]) -> Iterator[Puzzle]:
-    from ..generate import generate
+    from ..generator import generate
     from ..puzzle import InvalidPuzzle
 
     for index, seed in enumerate(seeds, start=1):
@@ -173,7 +173,7 @@ def _numbers(options: list[str]) -> dict[str, int]:
 
 
 def _list_kinds() -> None:
-    from ..generate import GENERATORS
+    from ..generator import GENERATORS
     from ..kinds import KINDS, bare
 
     for name, generator in GENERATORS.items():

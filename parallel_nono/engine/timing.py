@@ -184,7 +184,7 @@ def calibration_s() -> float:
 
 @cache
 def calibration_sets() -> list[pa.RecordBatch]:
-    from ..generate import generate_set
+    from ..generator import generate_set
 
     return [generate_set(generator, count, size, size, seed=0) for generator, count, size in CALIBRATION]
 

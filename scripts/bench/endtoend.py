@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from parallel_nono.attempt import OUTCOMES, Limits
 from parallel_nono.files.packed import write_packed
 from parallel_nono.files.reading import write
-from parallel_nono.generate import generate_set
+from parallel_nono.generator import generate_set
 from parallel_nono.puzzleset import puzzles_of, set_of
 from parallel_nono.report.parquet import sessions
 from parallel_nono.solver import solve_set

@@ -23,7 +23,7 @@ from statistics import median
 
 from parallel_nono.attempt import Limits, Outcome, Result
 from parallel_nono.files.reading import read
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import plain_palette
 from parallel_nono.solver import solve

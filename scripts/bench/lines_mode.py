@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from parallel_nono.attempt import Limits
 from parallel_nono.engine.session import Pool, Session
-from parallel_nono.generate import generate_huge, generate_set
+from parallel_nono.generator import generate_huge, generate_set
 from parallel_nono.kernels.lanes import MAX_JOBS
 from parallel_nono.lanes import run as lanes_run
 from parallel_nono.lanes.arena import Arena, Desk

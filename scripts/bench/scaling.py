@@ -42,7 +42,7 @@ from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.status_line import new_status_line
 from parallel_nono.engine.work import LEASE_S, Chunk, Place, Work, attempt
 from parallel_nono.engine.worker import packed, unpacked
-from parallel_nono.generate import generate_set
+from parallel_nono.generator import generate_set
 from parallel_nono.kinds import kind
 from parallel_nono.report.parquet import Writer
 from parallel_nono.report.summary import Summary

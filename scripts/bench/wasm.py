@@ -23,7 +23,7 @@ from typing import Any
 
 from parallel_nono.attempt import Limits, Plan
 from parallel_nono.files.reading import read
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.solver import solve
 from parallel_nono.web import build

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from ...attempt import Limits, Outcome
-from ...generate.fields import below, pick, random_of
+from ...generator.fields import below, pick, random_of
 from .formats import check_size, text_of
 from .search import Cells, Search, numbers_of, runs_of
 from .words import Words

@@ -159,7 +159,7 @@ def _excerpt(strip: str, around: int = 0) -> str:
 
 def make(height: int, width: int, seed: int, options: Mapping[str, str]) -> str:
     """A game of `width` cells. Errors: ValueError for options that are no numbers in their range."""
-    from ...generate.fields import below, pick, random_of
+    from ...generator.fields import below, pick, random_of
 
     numbers = {}
     for name, most in (("take", 999_999_999), ("crossed", 100)):

@@ -18,7 +18,7 @@ from tools import DATA, Row, clues_of, number, tournament
 
 from parallel_nono.attempt import Limits, Plan
 from parallel_nono.files.reading import read
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import set_of
 from parallel_nono.solver import solve_set

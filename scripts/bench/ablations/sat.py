@@ -18,7 +18,7 @@ from tools import DATA, Row, number
 
 from parallel_nono.attempt import Limits, Plan
 from parallel_nono.files.reading import read
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.kernels.known import known_planes
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import clues_of, set_of

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from parallel_nono.files.reading import read_bytes, read_many
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.puzzle import Puzzle, runs
 from parallel_nono.puzzleset import puzzles_of
 

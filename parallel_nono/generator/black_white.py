@@ -5,17 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import RandomState
 
-from .fields import (
-    MAX_AT_ONCE,
-    Grid,
-    below,
-    brightest,
-    brightest_smooth,
-    default_radius,
-    levels,
-    pick,
-    smooth,
-)
+from .fields import MAX_AT_ONCE, Grid, below, brightest, brightest_smooth, default_radius, levels, pick, smooth
 
 
 def noise_set(random: RandomState, count: int, height: int, width: int, *, density: int) -> np.ndarray:
