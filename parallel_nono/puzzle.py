@@ -219,6 +219,11 @@ class Puzzle:
         )
 
 
+def line_name(line: int, height: int) -> str:
+    """What people call a line that is counted from 0, rows first: `row 3`, or after the last row `column 4`."""
+    return f"row {line + 1}" if line < height else f"column {line - height + 1}"
+
+
 def runs(cells: Iterable[int]) -> Clue:
     """The clue that a finished line shows: its maximal runs of one ink."""
     return tuple(Block(sum(1 for _ in run), colour) for colour, run in groupby(cells) if colour)

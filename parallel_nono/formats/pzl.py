@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter
+from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter, line_name
 from . import Format, Parsed
 from .common.shades import title_of
 from .common.text import Words, balanced, first_fit, labelled, lengths, make, only_one, shown, sizes, stem, wrong
@@ -82,7 +82,7 @@ def _puzzle(words: Words, source: str, name: str, index: int) -> Puzzle:
     sizes(first, width, source, words.line)
     clues: list[Clue] = []
     for line in range(first + width):
-        side = f"row {line + 1}" if line < first else f"column {line - first + 1}"
+        side = line_name(line, first)
         n_blocks = words.number(f"the number of blocks of {side}")
         clue: list[Block] = []
         for _ in range(n_blocks):

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..attempt import OUTCOMES, Limits, Outcome
+from ..puzzle import line_name
 from ..puzzleset import clues_of
 from . import Kind, Solved, usual_title
 
@@ -87,8 +88,7 @@ def check(chunk: pa.RecordBatch, results: Any) -> list[tuple[int, str]]:
     for place in range(2):
         wrong = check_set(*clues, results.cells[place], results.cell_starts, n_solutions > place)
         for puzzle in np.flatnonzero(wrong >= 0).tolist():
-            line, height = int(wrong[puzzle]), int(clues.heights[puzzle])
-            name = f"row {line + 1}" if line < height else f"column {line - height + 1}"
+            name = line_name(int(wrong[puzzle]), int(clues.heights[puzzle]))
             rejected.append((puzzle, f"solution {place + 1} breaks the clue of {name}"))
     several = results.outcome == MULTIPLE
     promised = np.where(several, 2, np.isin(results.outcome, WITH_SOLUTION))

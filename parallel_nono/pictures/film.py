@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import numpy as np
 
-from ..puzzle import Grid, Puzzle
+from ..puzzle import Grid, Puzzle, line_name
 from ..solver.trace import Step, trace
 from .sheets import OPEN
 
@@ -119,18 +119,16 @@ def described(puzzle: Puzzle, steps: list[Step], counted: Callable[[int, str], s
     first, last = steps[0], steps[-1]
     learnt = counted(sum(len(step.rows) for step in steps), "cell")
 
-    def line(place: int) -> str:
-        return f"row {place + 1}" if place < puzzle.height else f"column {place - puzzle.height + 1}"
-
+    line = line_name(last.line, puzzle.height)
     where = "" if last.cell is None else f"row {last.cell[0] + 1}, column {last.cell[1] + 1}"
     match last.by:
         case "line" if len(steps) > 1:
             return f"round {last.round}: {counted(len(steps), 'line')}, {learnt}"
         case "line":
-            return f"at the start: {learnt}" if first.line < 0 else f"round {last.round}, {line(last.line)}: {learnt}"
+            return f"at the start: {learnt}" if first.line < 0 else f"round {last.round}, {line}: {learnt}"
         case "probe":
             return f"probe of {where}: {learnt}"
         case "solution":
             return f"the rest, by search: {learnt}"
         case _:
-            return f"contradiction in {line(last.line) if last.line >= 0 else where}"
+            return f"contradiction in {line if last.line >= 0 else where}"

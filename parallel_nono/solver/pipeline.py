@@ -59,6 +59,7 @@ from ..kernels.solve import (
     read_out,
 )
 from ..kernels.solve import solve as solve_kernel
+from ..puzzle import line_name
 from ..puzzleset import Clues, clues_of
 
 STAGES: dict[str, int] = {"line": LINE, "probe": PROBE, "search": SEARCH, "sat": SAT}
@@ -284,7 +285,7 @@ def solve_set(
 
 def no_arrangement(line: int, height: int) -> str:
     """The witness of a contradiction: this line, counted from 0, rows first."""
-    return f"{_line_name(line, height)}: no arrangement agrees with the crossing lines"
+    return f"{line_name(line, height)}: no arrangement agrees with the crossing lines"
 
 
 def first_level(height: Any, width: Any, state: Any, scratch: int) -> Any:
@@ -294,13 +295,9 @@ def first_level(height: Any, width: Any, state: Any, scratch: int) -> Any:
     return DIRTY + 2 * line_words + reach + scratch + LEVELS * state
 
 
-def _line_name(line: int, height: int) -> str:
-    return f"row {line + 1}" if line < height else f"column {line - height + 1}"
-
-
 def _misfit(verdict: int, first: int, second: int, height: int) -> str:
     if verdict >= 0:
-        return f"{_line_name(verdict, height)}: the clue needs {first} cells, the line has {second}"
+        return f"{line_name(verdict, height)}: the clue needs {first} cells, the line has {second}"
     rows, columns = (f"at least {-count}" if count < 0 else str(count) for count in (first, second))
     return f"colour {-1 - verdict}: the rows hold {rows} cells, the columns {columns}"
 

@@ -14,7 +14,7 @@ from ..attempt import Limits
 from ..kernels.encode import ONLY_TRUE, TRUE, dimacs
 from ..kernels.known import OPEN_CELL
 from ..kernels.plain_cnf import LITERALS, N_COUNTS, N_KINDS, VARIABLES, count_clauses, write_clauses
-from ..puzzle import InvalidPuzzle
+from ..puzzle import InvalidPuzzle, line_name
 from ..puzzleset import Clues
 from .sat import BYTES_A_NUMBER, Problem
 
@@ -55,8 +55,7 @@ def plain_counts(clues: Clues, place: int) -> np.ndarray:
     blots = np.flatnonzero(clues.lengths[first:last] < 1)
     if len(blots):
         line = int(np.searchsorted(clues.blocks, first + blots[0], "right")) - 1 - int(clues.lines[place])
-        height = int(clues.heights[place])
-        name = f"row {line + 1}" if line < height else f"column {line - height + 1}"
+        name = line_name(line, int(clues.heights[place]))
         raise InvalidPuzzle(f"{name}: expected blocks of known length for the plain encoding, found `?`")
     counts = np.zeros(N_COUNTS, np.int64)
     if not count_clauses(place, *_frozen(clues), MAX_LITERALS, counts):
