@@ -220,8 +220,9 @@ class Lint:
             found += [Note(Grade.NOTE, "reading", warning) for warning in puzzle.warnings]
             found += self._duplicate(puzzle, {way: names[place] for way, names in ways.items()})
             if puzzle.goal is not None:
-                wrong = check(puzzle, puzzle.goal)
-                found += [Note(Grade.ERROR, "goal", f"the goal breaks the clues: {wrong}")] if wrong else []
+                verdict = check(puzzle, puzzle.goal)
+                if not verdict:
+                    found.append(Note(Grade.ERROR, "goal", f"the goal breaks the clues: {verdict.complaint}"))
             if results is not None:
                 outcome, stage = OUTCOMES[results.outcome[place]], STAGES[results.stage[place]]
                 known = {note.code for note in found}

@@ -354,8 +354,8 @@ def test_both_checkers_accept_exactly_the_grids_whose_lines_are_layouts(puzzle: 
 
 
 def test_a_wrong_line_is_named_with_its_blots() -> None:
-    assert check(HOOK, ((1, 1, 0), (0, 0, 1), (1, 1, 1))) == "row 1: expected 2 ?, found 2"
-    assert check(TWO_INKS, ((1, 1, 2),)) == "column 2: expected 1b, found 1a"
+    assert check(HOOK, ((1, 1, 0), (0, 0, 1), (1, 1, 1))).complaint == "row 1: expected 2 ?, found 2"
+    assert check(TWO_INKS, ((1, 1, 2),)).complaint == "column 2: expected 1b, found 1a"
 
 
 # Files.

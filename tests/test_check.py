@@ -15,7 +15,7 @@ import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parallel_nono.checker import check
+from parallel_nono.checker import Verdict, check
 from parallel_nono.checker.fast import check_set
 from parallel_nono.kernels.text import text_of, texts_of_set
 from parallel_nono.puzzle import BLACK_AND_WHITE, Block, Colour, Grid, Puzzle, letter, runs
@@ -39,13 +39,14 @@ def puzzles_with_grids(draw: st.DrawFn) -> tuple[Puzzle, Grid]:
     return puzzle, tuple(map(tuple, grid))
 
 
-def line_named(message: str | None, puzzle: Puzzle) -> int:
-    """The line a message of the plain checker names, rows first, from 0; -1 for none."""
-    if message is None:
-        return -1
-    found = re.match(r"(row|column) (\d+)[,:]", message)
-    assert found, message
-    return int(found[2]) - 1 + (puzzle.height if found[1] == "column" else 0)
+def line_named(verdict: Verdict, puzzle: Puzzle) -> int:
+    """The line a complaint of the plain checker names, rows first, from 0; -1 for none."""
+    if verdict:
+        return verdict.line
+    found = re.match(r"(row|column) (\d+)[,:]", verdict.complaint)
+    assert found, verdict
+    assert verdict.line == int(found[2]) - 1 + (puzzle.height if found[1] == "column" else 0)
+    return verdict.line
 
 
 def flat(grids: list[Grid]) -> tuple[np.ndarray, np.ndarray]:
@@ -61,8 +62,8 @@ def test_check_accepts_exactly_the_solutions_that_trying_all_finds(puzzle: Puzzl
     if len(rows) ** puzzle.height > 5000:
         rows = rows[:: len(rows) // 12 + 1]
     for grid in product(rows, repeat=puzzle.height):
-        assert (check(puzzle, grid) is None) == (grid in solutions)
-    assert all(check(puzzle, grid) is None for grid in solutions)
+        assert bool(check(puzzle, grid)) == (grid in solutions)
+    assert all(check(puzzle, grid) for grid in solutions)
 
 
 @given(strategies.puzzles(most=4, max_colours=4))
@@ -81,21 +82,23 @@ def test_the_two_oracles_find_the_same_solutions(puzzle: Puzzle) -> None:
         ([[1, 1, 0], [0, 1, 0], [1, 0, 0]], "row 2: expected 0, found 1"),
         ([[1, 1, 0], [0, 0, 0], [0, 0, 0]], "row 3: expected 1, found 0"),
         ([[0, 1, 1], [0, 0, 0], [1, 0, 0]], "column 1: expected 1 1, found 1"),
-        ([[1, 1, 0], [0, 0, 0], [1, 0, 0]], None),
+        ([[1, 1, 0], [0, 0, 0], [1, 0, 0]], ""),
     ],
 )
 def test_check_names_the_first_wrong_line_with_what_was_expected_and_found(
-    grid: list[list[int]], message: str | None
+    grid: list[list[int]], message: str
 ) -> None:
-    assert check(CORNER, grid) == message
+    verdict = check(CORNER, grid)
+    assert (verdict.complaint, bool(verdict)) == (message, not message)
+    assert str(verdict) == (f"wrong: {message}" if message else "right: every line shows its clue")
 
 
 def test_check_tells_colours_apart() -> None:
     puzzle = Puzzle.of_grid([[1, 2, 2]], THREE)
-    assert check(puzzle, [[1, 2, 2]]) is None
-    assert check(puzzle, [[1, 1, 2]]) == "row 1: expected 1a 2b, found 2a 1b"
+    assert check(puzzle, [[1, 2, 2]])
+    assert check(puzzle, [[1, 1, 2]]).complaint == "row 1: expected 1a 2b, found 2a 1b"
     joined = Puzzle(((Block(1, 1), Block(1, 1)),), ((Block(1, 1),), (Block(1, 1),)), THREE)
-    assert check(joined, [[1, 1]]) == "row 1: expected 1a 1a, found 2a"
+    assert check(joined, [[1, 1]]).complaint == "row 1: expected 1a 1a, found 2a"
 
 
 @settings(max_examples=200)

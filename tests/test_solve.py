@@ -243,9 +243,10 @@ def test_a_slice_of_a_set_is_solved_like_its_puzzles() -> None:
 
 
 def test_an_solution_that_the_checker_rejects_is_our_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    from parallel_nono.checker import Verdict
     from parallel_nono.solver import single
 
-    monkeypatch.setattr(single, "check", lambda puzzle, grid: "row 1: wrong")
+    monkeypatch.setattr(single, "check", lambda puzzle, grid: Verdict("row 1: wrong", 0))
     with pytest.raises(RejectedSolution, match="solution 1 is wrong: row 1: wrong"):
         solve(ones(2))
 

@@ -3,31 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..puzzle import Clue, Puzzle, letter
 
 
-def check(puzzle: Puzzle, grid: Sequence[Sequence[int]]) -> str | None:
-    """None if `grid` (colour indices, row by row) obeys the clues of `puzzle`, else what is wrong first.
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the checker says of a grid: true if it is right.
 
-    Rows are looked at before columns; the message names the line, what its clue expects and what the grid shows.
+    complaint  what is wrong first: the line, what its clue expects, what the grid shows; "" if the grid is right.
+    line       the wrong line, rows first, then columns, from 0; -1 if the grid is right or has too few or many rows.
+
+    >>> from parallel_nono import Puzzle, check
+    >>> verdict = check(Puzzle.of_clues(rows=[1, 0], columns=[0, 1]), [[1, 0], [0, 0]])
+    >>> bool(verdict), verdict.line
+    (False, 2)
+    >>> print(verdict)
+    wrong: column 1: expected 0, found 1
+    """
+
+    complaint: str = ""
+    line: int = -1
+
+    def __bool__(self) -> bool:
+        return not self.complaint
+
+    def __str__(self) -> str:
+        return f"wrong: {self.complaint}" if self.complaint else "right: every line shows its clue"
+
+
+def check(puzzle: Puzzle, grid: Sequence[Sequence[int]]) -> Verdict:
+    """Whether a grid shows every clue of a puzzle, by code that knows nothing of the solver.
+
+    grid     [height][width] colour indices, row by row, 0 for the background.
+    Returns  a Verdict, true if the grid is right; rows are looked at before columns.
+    Errors   none: a grid of another size, open cells and unknown colours are wrong grids.
+
+    >>> from parallel_nono import Puzzle, check
+    >>> hook = Puzzle.of_clues(rows=[2, 1, 3], columns=[3, [1, 1], 1])
+    >>> print(check(hook, [[1, 1, 0], [1, 0, 0], [1, 1, 1]]))
+    right: every line shows its clue
+    >>> if not check(hook, [[1, 1, 0], [0, 0, 1], [1, 1, 1]]):
+    ...     print("wrong")
+    wrong
     """
     if len(grid) != puzzle.height:
-        return f"expected {puzzle.height} rows, found {len(grid)}"
-    for number, row in enumerate(grid, start=1):
+        return Verdict(f"expected {puzzle.height} rows, found {len(grid)}")
+    for line, row in enumerate(grid):
         if len(row) != puzzle.width:
-            return f"row {number}: expected {puzzle.width} cells, found {len(row)}"
-    for number, (clue, row) in enumerate(zip(puzzle.rows, grid, strict=True), start=1):
+            return Verdict(f"row {line + 1}: expected {puzzle.width} cells, found {len(row)}", line)
+    for line, (clue, row) in enumerate(zip(puzzle.rows, grid, strict=True)):
         for place, cell in enumerate(row, start=1):
             if not 0 <= cell < puzzle.n_colours:
-                return f"row {number}, cell {place}: expected a colour from 0 to {puzzle.n_colours - 1}, found {cell}"
+                hope = f"a colour from 0 to {puzzle.n_colours - 1}"
+                return Verdict(f"row {line + 1}, cell {place}: expected {hope}, found {cell}", line)
         if not _obeys(_shown(row), clue):
-            return _difference(f"row {number}", puzzle, clue, row)
-    for number, clue in enumerate(puzzle.columns, start=1):
-        column = [row[number - 1] for row in grid]
+            return Verdict(_difference(f"row {line + 1}", puzzle, clue, row), line)
+    for place, clue in enumerate(puzzle.columns):
+        column = [row[place] for row in grid]
         if not _obeys(_shown(column), clue):
-            return _difference(f"column {number}", puzzle, clue, column)
-    return None
+            return Verdict(_difference(f"column {place + 1}", puzzle, clue, column), puzzle.height + place)
+    return Verdict()
 
 
 def _obeys(runs: Sequence[tuple[int, int]], clue: Clue) -> bool:

@@ -43,6 +43,7 @@ def check(
     \b
     Exit codes: 0 right; 1 wrong, or there is no goal; 3 the puzzle or the solution can't be read.
     """
+    from ..checker import Verdict
     from ..checker import check as obeys
     from ..lint import notes_of
     from ..puzzle import InvalidPuzzle
@@ -57,11 +58,11 @@ def check(
             code = Code.INVALID
             continue
         grid = one.goal if solution is None else _grid(solution, one)
-        wrong = "no solution is given, and the file has no goal" if grid is None else obeys(one, grid)
-        say(f"{one.name or one.source}: {f'wrong: {wrong}' if wrong else 'right: every line shows its clue'}")
+        verdict = Verdict("no solution is given, and the file has no goal") if grid is None else obeys(one, grid)
+        say(f"{one.name or one.source}: {verdict}")
         for note in notes_of(one):
             say(f"{note.grade}: {note.text}")
-        code = max(code, Code.NO if wrong else Code.FINE)
+        code = max(code, Code.FINE if verdict else Code.NO)
     if code:
         raise typer.Exit(code)
 

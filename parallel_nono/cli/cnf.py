@@ -192,15 +192,16 @@ def _solution(formula: Formula, puzzle: Puzzle, name: str) -> Grid:
     if output.verdict != SATISFIABLE:
         raise InvalidOutput(f"{place}: expected a solution, found the verdict {output.verdict}")
     grid = grid_of(formula, output.values, place)
-    complaint = check(puzzle, grid)
-    if complaint is not None:
-        raise InvalidOutput(f"{place}: expected a solution that obeys the clues, found a wrong one: {complaint}")
+    verdict = check(puzzle, grid)
+    if not verdict:
+        hope = "a solution that obeys the clues"
+        raise InvalidOutput(f"{place}: expected {hope}, found a wrong one: {verdict.complaint}")
     return grid
 
 
 def _show(formula: Formula, puzzle: Puzzle, name: str, excluded: list[Grid], paint: bool) -> Code:
     """Print what a solver answered, and whether it is right."""
-    from ..checker import check
+    from ..checker import Verdict, check
     from ..pictures.terminal import colour_picture, legend, text_picture
     from ..solver.dimacs import UNKNOWN, UNSATISFIABLE, grid_of
 
@@ -213,15 +214,15 @@ def _show(formula: Formula, puzzle: Puzzle, name: str, excluded: list[Grid], pai
         say(f"{_name(puzzle)}: no solution{besides}, says the solver")
         return Code.NO
     grid = grid_of(formula, output.values, _place(name))
-    complaint = check(puzzle, grid)
-    if complaint is None and grid in excluded:
-        complaint = "it is one of those excluded"
+    verdict = check(puzzle, grid)
+    if verdict and grid in excluded:
+        verdict = Verdict("it is one of those excluded")
     picture = colour_picture if paint else text_picture
     show(picture(puzzle, grid, width=width()))
     if legend(puzzle):
         show(legend(puzzle, colour=paint))
-    say(f"{_name(puzzle)}: {f'wrong: {complaint}' if complaint else 'right: every line shows its clue'}")
-    return Code.NO if complaint else Code.FINE
+    say(f"{_name(puzzle)}: {verdict}")
+    return Code.FINE if verdict else Code.NO
 
 
 def _log(puzzle: Puzzle, seconds: float) -> Code:

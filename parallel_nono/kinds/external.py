@@ -111,9 +111,9 @@ def judged(puzzle: Puzzle, said: Said) -> Finding:
     """
     complete = [grid for grid in dict.fromkeys(said.grids) if all(OPEN not in row for row in grid)]
     for grid in complete:
-        wrong = check(puzzle, grid)
-        if wrong:
-            return Finding(Outcome.WRONG, error=f"solution rejected: {wrong}")
+        verdict = check(puzzle, grid)
+        if not verdict:
+            return Finding(Outcome.WRONG, error=f"solution rejected: {verdict.complaint}")
     solutions = tuple(complete[:2])
     if said.claim == "contradiction":
         if solutions:

@@ -430,7 +430,7 @@ def trial(program: Program, memory_mib: int) -> dict[str, Any]:
         if ended.ending != "exited":
             raise ProgramFailed(f"{program.name} did not end within the limits on a puzzle of 3 x 3 ({ended.ending})")
         grids = understood(program, ended, TRIAL).grids
-        wrong = check(TRIAL, grids[0]) if grids else "no solution"
+        wrong = check(TRIAL, grids[0]).complaint if grids else "no solution"
         if wrong:
             raise ProgramFailed(f"{program.name} fails on a puzzle of 3 x 3: {wrong}{_last_words(ended)}")
     except ProgramFailed as error:

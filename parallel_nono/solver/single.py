@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..attempt import OUTCOMES, STAGES, Limits, Outcome, Result
-from ..checker import check
+from ..checker import Verdict, check
 from ..puzzle import Grid, Puzzle
 from ..puzzleset import set_of
 from .pipeline import OPEN_CELL, Lines, Results, solve_set
@@ -29,14 +29,15 @@ def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None, l
     kept = results.solutions.get(0, results.cells[: min(n_solutions, 2)])[: limits.solutions]
     solutions = tuple(_grid(cells, shape) for cells in kept)
     began = time.perf_counter()
+    seen: set[Grid] = set()
     for number, solution in enumerate(solutions, start=1):
-        complaint = check(puzzle, solution)
-        if complaint is None and solution in solutions[: number - 1]:
-            complaint = "it was found before"
-        if complaint is not None:
-            raise RejectedSolution(
-                f"{puzzle.source or puzzle.name or 'puzzle'}: solution {number} is wrong: {complaint}"
-            )
+        verdict = check(puzzle, solution)
+        if verdict and solution in seen:
+            verdict = Verdict("it was found before")
+        if not verdict:
+            title = puzzle.source or puzzle.name or "puzzle"
+            raise RejectedSolution(f"{title}: solution {number} is wrong: {verdict.complaint}")
+        seen.add(solution)
     seconds = {name: float(getattr(results, name)[0]) for name in SECONDS}
     seconds["check_s"] = time.perf_counter() - began
     return Result(

@@ -237,9 +237,9 @@ def grid_of(puzzle: Puzzle, cells: object) -> Grid:
     if not isinstance(cells, list) or len(cells) != n or not all(isinstance(cell, int) for cell in cells):
         raise InvalidPuzzle(f"solution: expected {n} numbers of colours, found {shown(cells)}")
     grid = tuple(tuple(cells[start : start + width]) for start in range(0, n, width))
-    complaint = check(puzzle, grid)
-    if complaint:
-        raise InvalidPuzzle(f"solution: {complaint}")
+    verdict = check(puzzle, grid)
+    if not verdict:
+        raise InvalidPuzzle(f"solution: {verdict.complaint}")
     return grid
 
 
