@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..formats import Content, Format, Packed, could_be, format_named, recognise, recognise_bytes, unpacked_name
 from ..formats.common.decode import decode
@@ -127,27 +127,74 @@ def _told(form: Format, puzzle: Puzzle) -> str:
     return f"{form.name}, {puzzle.width} wide and {puzzle.height} high, first row {lengths(puzzle.rows[0])}"
 
 
+Paths = str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str]]
+
+
+@overload
 def read(
-    path: str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str]],
+    path: Paths,
+    format: str | None = None,
+    errors: Literal["raise"] = "raise",
+    skipped: Callable[[Skipped], object] | None = None,
+) -> Iterator[Puzzle]: ...
+
+
+@overload
+def read(
+    path: Paths,
+    format: str | None = None,
+    *,
+    errors: Literal["yield"],
+    skipped: Callable[[Skipped], object] | None = None,
+) -> Iterator[Puzzle | InvalidPuzzle]: ...
+
+
+@overload
+def read(
+    path: Paths,
+    format: str | None,
+    errors: Literal["yield"],
+    skipped: Callable[[Skipped], object] | None = None,
+) -> Iterator[Puzzle | InvalidPuzzle]: ...
+
+
+def read(
+    path: Paths,
     format: str | None = None,
     errors: Literal["raise", "yield"] = "raise",
     skipped: Callable[[Skipped], object] | None = None,
-) -> Iterator[Puzzle]:
-    """The puzzles of a file, a folder, an archive, a glob, several of them, or of bytes.
+) -> Iterator[Puzzle | InvalidPuzzle]:
+    """The puzzles of a file, a folder, an archive, a glob, several of them, or of bytes, one by one.
 
-    format  the name of a format; None: found by content, then by extension.
-    errors  "raise": InvalidPuzzle at the first broken puzzle; "yield": it is given out in its place instead.
-    skipped  called with the name of each file that is passed by; see `containers.sources`.
+    path     what to read; a folder and an archive give all puzzle files in them, in the order of their names.
+    format   the name of a format, as `pnono formats` lists them; None: found by content, then by the file's ending.
+    errors   "raise": InvalidPuzzle at the first broken puzzle; "yield": it comes in its place instead.
+    skipped  called with each file that is passed by; see `containers.sources`.
+    Errors   InvalidPuzzle, also for a file that is missing or empty; its message says where, what was expected, and
+             what was found.
+
+    >>> from parallel_nono import read
+    >>> text = b"width 2\\nheight 2\\nrows\\n2\\n1\\ncolumns\\n2\\n1\\n"
+    >>> [puzzle.rows for puzzle in read(text)]
+    [((Block(length=2, colour=1),), (Block(length=1, colour=1),))]
     """
     form = format_named(format) if format else None
     for item in _read(path, form, skipped):
         if isinstance(item, InvalidPuzzle) and errors == "raise":
             raise item
-        yield item  # type: ignore[misc]
+        yield item
+
+
+def puzzle_of_text(text: str | bytes, format: str | None = None) -> Puzzle:
+    """The one puzzle of a text. Errors: InvalidPuzzle, also for several."""
+    puzzle, *others = islice(read(text.encode() if isinstance(text, str) else text, format), 2)
+    if others:
+        raise InvalidPuzzle("expected one puzzle, found several: `read` gives them one by one")
+    return replace(puzzle, name="" if puzzle.name == puzzle.source else puzzle.name, source="")
 
 
 def _read(
-    path: str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str]],
+    path: Paths,
     form: Format | None,
     skipped: Callable[[Skipped], object] | None,
 ) -> Iterator[Puzzle | InvalidPuzzle]:
