@@ -5,12 +5,12 @@ The fields of `Attempt` are the columns of the results; the Parquet schema is de
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, get_args, get_type_hints
 
-from .puzzle import Grid
+from .puzzle import Grid, Puzzle
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,6 +115,16 @@ class Result:
     witness    why there is no solution, where lines alone show it; else "".
     counts     n_rounds, n_lines, n_probes, n_branches, n_depth, n_conflicts, n_open_lines, n_open, as in `Attempt`.
     seconds    line_s, probe_s, search_s, sat_s, solve_s, check_s, as in `Attempt`.
+    puzzle     what was solved. A notebook shows the result as its picture.
+
+    >>> from parallel_nono import Puzzle, solve
+    >>> result = solve(Puzzle.of_clues(rows=[1, 1], columns=[1, 1]))
+    >>> result.outcome, result.n_solutions
+    (<Outcome.MULTIPLE: 'multiple'>, 2)
+    >>> sorted(result.solutions)
+    [((0, 1), (1, 0)), ((1, 0), (0, 1))]
+    >>> result.open_cells
+    ((0, 0), (0, 1), (1, 0), (1, 1))
     """
 
     outcome: Outcome
@@ -126,10 +136,22 @@ class Result:
     witness: str
     counts: dict[str, int]
     seconds: dict[str, float]
+    puzzle: Puzzle = field(repr=False)
 
     @property
     def open_cells(self) -> tuple[tuple[int, int], ...]:
+        """(row, column) from 0 of the cells that are not known without guessing."""
         return tuple((r, c) for r, row in enumerate(self.partial) for c, cell in enumerate(row) if cell < 0)
+
+    def _repr_svg_(self) -> str | None:
+        from .report.notebook import svg_of_result
+
+        return svg_of_result(self)
+
+    def _repr_html_(self) -> str:
+        from .report.notebook import html_of_result
+
+        return html_of_result(self)
 
 
 # Arrow types of the columns, said where the field is said.

@@ -28,8 +28,7 @@ import numpy as np
 import oracles
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Plan
-from parallel_nono.generator.colour import palette_of
-from parallel_nono.puzzle import BLOT, Block, Clue, Grid, Puzzle, letter
+from parallel_nono.puzzle import BLOT, Block, Clue, Grid, Puzzle, letter, palette_of
 from parallel_nono.puzzleset import set_of
 from parallel_nono.solver import solve_set
 from parallel_nono.solver.plans import load_plan, names

@@ -27,8 +27,7 @@ from mutations import ODD, mutated, packed_like_parsed, sound
 
 from parallel_nono.files import reading
 from parallel_nono.formats import FORMATS, Format, encoded
-from parallel_nono.generator.colour import palette_of
-from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
+from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle, palette_of
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("", "A", "a b", 'x"y', "a & b <c>", "ä")

@@ -20,8 +20,7 @@ import pyarrow as pa
 
 from parallel_nono.files import reading
 from parallel_nono.formats import Format, encoded
-from parallel_nono.generator.colour import palette_of
-from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
+from parallel_nono.puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle, palette_of
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -26,9 +26,8 @@ from parallel_nono.files.packed import read_packed, write_packed
 from parallel_nono.files.reading import read_bytes
 from parallel_nono.formats import FORMATS, format_named
 from parallel_nono.generator import generate
-from parallel_nono.generator.colour import palette_of
 from parallel_nono.kernels.line import settle_planes
-from parallel_nono.puzzle import BLOT, Block, Clue, InvalidPuzzle, Puzzle, runs, shows
+from parallel_nono.puzzle import BLOT, Block, Clue, InvalidPuzzle, Puzzle, palette_of, runs, shows
 from parallel_nono.puzzleset import SCHEMA, clues_of, digests, puzzle_at, set_of
 from parallel_nono.solver import solve_set
 from parallel_nono.solver.line import settle

@@ -85,9 +85,7 @@ def test_the_two_oracles_find_the_same_solutions(puzzle: Puzzle) -> None:
         ([[1, 1, 0], [0, 0, 0], [1, 0, 0]], ""),
     ],
 )
-def test_check_names_the_first_wrong_line_with_what_was_expected_and_found(
-    grid: list[list[int]], message: str
-) -> None:
+def test_check_names_the_first_wrong_line_with_what_was_expected_and_found(grid: list[list[int]], message: str) -> None:
     verdict = check(CORNER, grid)
     assert (verdict.complaint, bool(verdict)) == (message, not message)
     assert str(verdict) == (f"wrong: {message}" if message else "right: every line shows its clue")

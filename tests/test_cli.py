@@ -469,9 +469,11 @@ def test_solutions_that_cannot_be_written_are_one_message(files: Path) -> None:
 def test_a_timeout_says_the_time_that_it_took_not_the_limit() -> None:
     from parallel_nono.attempt import Outcome, Result
     from parallel_nono.cli.solve import verdict
+    from parallel_nono.puzzle import Puzzle
 
+    puzzle = Puzzle.of_clues(rows=[1, 1], columns=[1, 1])
     seconds = {"solve_s": 0.4826}
-    result = Result(Outcome.TIMEOUT, "sat", (), 0, False, ((-1, 0), (0, -1)), "", {}, seconds)
+    result = Result(Outcome.TIMEOUT, "sat", (), 0, False, ((-1, 0), (0, -1)), "", {}, seconds, puzzle)
     assert verdict(result, 0) == "Timeout: 2 cells open after 483 ms; that proves nothing."
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
+from ..puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle, palette_of
 from . import black_white, colour, special
 from .fields import random_of
 
@@ -93,7 +93,7 @@ def generate(kind: str, height: int, width: int, seed: int = 0, **options: int) 
     if isinstance(made, tuple):
         puzzle = Puzzle(*made)
     else:
-        puzzle = Puzzle.of_grid(made.tolist(), colour.palette_of(options.get("inks", 1) + 1))
+        puzzle = Puzzle.of_grid(made.tolist(), palette_of(options.get("inks", 1) + 1))
     name, facts = _facts(kind, height, width, seed, options)
     return replace(puzzle, name=name, metadata=facts)
 
@@ -145,7 +145,7 @@ def generate_huge(kind: str, height: int, width: int, seed: int = 0, index: int 
     counts, lengths, colours = lines_of(np.asarray(made)[None])
     builder.add_black_white([height], [width], counts, lengths, [name], kind, index)
     builder.metadata[-1] = json.dumps(dict(facts), ensure_ascii=False)
-    palette = colour.palette_of(options.get("inks", 1) + 1)
+    palette = palette_of(options.get("inks", 1) + 1)
     if palette != BLACK_AND_WHITE:
         builder.set_colours(palette, colours)
     return builder.finish()

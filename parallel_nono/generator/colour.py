@@ -5,38 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import RandomState
 
-from ..puzzle import BLACK_AND_WHITE, Colour, Palette, letter
 from . import black_white
 from .fields import Grid, below, default_radius, levels, pick, smooth
-
-_SHADES = (
-    ("black", 0x000000),
-    ("red", 0xD62728),
-    ("blue", 0x1F5FD6),
-    ("green", 0x2CA02C),
-    ("yellow", 0xF2C80F),
-    ("orange", 0xFF7F0E),
-    ("purple", 0x8E44AD),
-    ("brown", 0x8C564B),
-    ("pink", 0xFF7FBF),
-    ("cyan", 0x17BECF),
-    ("grey", 0x7F7F7F),
-    ("lime", 0xA6D854),
-)
-
-
-def palette_of(n_colours: int) -> Palette:
-    """White and `n_colours` - 1 inks: twelve with names, the others numbered, their shades spread by a hash."""
-    if n_colours <= 2:
-        return BLACK_AND_WHITE
-    inks = []
-    for colour in range(1, n_colours):
-        if colour <= len(_SHADES):
-            name, rgb = _SHADES[colour - 1]
-        else:
-            name, rgb = f"ink{colour}", colour * 2654435761 % 0xF00000
-        inks.append(Colour(name, letter(colour, n_colours), rgb))
-    return (BLACK_AND_WHITE[0], *inks)
 
 
 def regions(random: RandomState, height: int, width: int, *, inks: int, cells: int) -> Grid:

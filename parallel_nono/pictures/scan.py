@@ -6,6 +6,7 @@ What is one pixel a cell already stays as it is, by the same rules as reading it
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -121,6 +122,16 @@ def scan(data: bytes, source: str, wish: Wish) -> Scan:
     if isinstance(first, InvalidPuzzle):
         raise first
     return first._replace(notes=[*first.notes, "the first of several"]) if next(found, None) else first
+
+
+def puzzle_of_picture(picture: str | os.PathLike[str] | bytes | Image, wish: Wish) -> Puzzle:
+    """The puzzle of a file, of its bytes or of an image. Errors: OSError; InvalidPuzzle."""
+    if isinstance(picture, bytes):
+        return scan(picture, "-", wish).puzzle
+    if isinstance(picture, str | os.PathLike):
+        with open(picture, "rb") as file:
+            return scan(file.read(), os.fsdecode(picture), wish).puzzle
+    return _scan(Opened(upright(picture), declared_shade(picture)), "", wish, 1, True).puzzle
 
 
 def _next(found: Iterator[Opened]) -> Opened | InvalidPuzzle | None:

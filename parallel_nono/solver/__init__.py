@@ -8,6 +8,7 @@ from ..attempt import Limits, Result
 
 if TYPE_CHECKING:
     from ..puzzle import Puzzle
+    from .pipeline import solve_set
 
 __all__ = ["solve", "solve_set"]
 

@@ -50,6 +50,7 @@ def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None, l
         witness=results.witness[0],
         counts={name: int(getattr(results, name)[0]) for name in COUNTS},
         seconds=seconds,
+        puzzle=puzzle,
     )
 
 
