@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome
+from parallel_nono.checker import RejectedSolution, Verdict
 from parallel_nono.generator import generate
 from parallel_nono.puzzle import Block, InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
 from parallel_nono.solver import pipeline, solve, solve_set
 from parallel_nono.solver.plans import load_plan
-from parallel_nono.solver.single import RejectedSolution
 
 EVERY_SOLUTION = Limits(solutions=2000, count=2000)
 
@@ -243,7 +243,6 @@ def test_a_slice_of_a_set_is_solved_like_its_puzzles() -> None:
 
 
 def test_an_solution_that_the_checker_rejects_is_our_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    from parallel_nono.checker import Verdict
     from parallel_nono.solver import single
 
     monkeypatch.setattr(single, "check", lambda puzzle, grid: Verdict("row 1: wrong", 0))

@@ -1,5 +1,5 @@
 """The rules once more, knowing nothing of the solver: `plain.py` in the plainest Python, `fast.py` for whole sets."""
 
-from .plain import Verdict, check
+from .plain import RejectedSolution, Verdict, check
 
-__all__ = ["Verdict", "check"]
+__all__ = ["RejectedSolution", "Verdict", "check"]

@@ -8,6 +8,15 @@ from dataclasses import dataclass
 from ..puzzle import Clue, Puzzle, letter
 
 
+class RejectedSolution(AssertionError):
+    """The checker does not accept a solution of the solver: a bug of ours, and no verdict counts.
+
+    >>> from parallel_nono import RejectedSolution
+    >>> issubclass(RejectedSolution, AssertionError)
+    True
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the checker says of a grid: true if it is right.

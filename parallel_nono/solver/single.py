@@ -8,17 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from ..attempt import OUTCOMES, STAGES, Limits, Outcome, Result
-from ..checker import Verdict, check
+from ..checker import RejectedSolution, Verdict, check
 from ..puzzle import Grid, Puzzle
 from ..puzzleset import set_of
 from .pipeline import OPEN_CELL, Lines, Results, solve_set
 
 COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts", "n_open_lines", "n_open")
 SECONDS = ("line_s", "probe_s", "search_s", "sat_s", "solve_s")
-
-
-class RejectedSolution(AssertionError):
-    """The checker does not accept a solution of the solver: our bug, and no verdict counts."""
 
 
 def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None, lines: Lines | None = None) -> Result:
