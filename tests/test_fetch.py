@@ -22,14 +22,13 @@ import parallel_nono
 from parallel_nono.cli import main
 from parallel_nono.files import fetch as fetching
 from parallel_nono.files.fetch import SITES, Folder, Record, Unreachable, fetch, is_address
-from parallel_nono.files.reading import write
+from parallel_nono.files.writing import content_of
 from parallel_nono.puzzle import Puzzle
 
 TINY = Puzzle.of_grid([[1, 0, 1, 1, 0], [0] * 5, [1, 1, 1, 0, 0]], name="Tiny & small")
-XML = write([TINY], "webpbn").encode()
-PAGE = (
-    f"<html><head><title>Nonogram «Crêpe»</title></head><script>{write([TINY], 'nonograms')}</script></html>".encode()
-)
+XML = content_of([TINY], "webpbn").encode()
+SCRIPT = f"<script>{content_of([TINY], 'nonograms')}</script>"
+PAGE = f"<html><head><title>Nonogram «Crêpe»</title></head>{SCRIPT}</html>".encode()
 
 
 @dataclass

@@ -19,13 +19,14 @@ import parallel_nono
 from parallel_nono.files import containers, reading
 from parallel_nono.files.containers import Source, sources
 from parallel_nono.files.packed import write_packed
+from parallel_nono.files.writing import content_of
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import set_of
 
 TINY = Puzzle.of_grid([[1, 1, 0, 1], [0] * 4, [1, 0, 0, 0]])
 OTHER = Puzzle.of_grid([[1, 0], [1, 1]])
-NIN, MK = reading.write([TINY], "nin"), reading.write([OTHER], "mk")
-NON = reading.write([TINY], "non").replace("title", "by", 1)
+NIN, MK = content_of([TINY], "nin"), content_of([OTHER], "mk")
+NON = content_of([TINY], "non").replace("title", "by", 1)
 
 
 def digests(path: str | Path | bytes) -> list[str]:
@@ -128,7 +129,7 @@ def test_standard_input_is_a_minus(tmp_path: Path) -> None:
 
 # Encodings and line ends.
 
-TITLED = reading.write([TINY], "non").replace('title "', 'title "Crêpe façon Øst ')
+TITLED = content_of([TINY], "non").replace('title "', 'title "Crêpe façon Øst ')
 
 
 @pytest.mark.parametrize(
@@ -156,9 +157,7 @@ def test_encodings_and_line_ends_change_nothing(data: bytes, warned: bool) -> No
 
 
 def test_an_encoding_declared_in_xml_is_used() -> None:
-    text = (
-        reading.write([TINY], "webpbn").replace("UTF-8", "ISO-8859-5").replace("<puzzle ", "<title>Ёж</title><puzzle ")
-    )
+    text = content_of([TINY], "webpbn").replace("UTF-8", "ISO-8859-5").replace("<puzzle ", "<title>Ёж</title><puzzle ")
     (puzzle,) = reading.read(text.encode("iso-8859-5"))
     assert dict(puzzle.metadata)["title"] == "Ёж" or puzzle.name == "Ёж"
     (puzzle,) = reading.read(text.replace("ISO-8859-5", "no-such-code").encode())
@@ -170,9 +169,9 @@ def test_cr_never_sticks_to_a_clue() -> None:
         for text in (
             NIN,
             MK,
-            reading.write([TINY], "sgt"),
-            reading.write([OTHER], "taai"),
-            reading.write([TINY], "olsak"),
+            content_of([TINY], "sgt"),
+            content_of([OTHER], "taai"),
+            content_of([TINY], "olsak"),
         ):
             assert digests(text.replace("\n", line_end).encode()) == digests(text.encode())
 
@@ -304,7 +303,7 @@ def test_many_files_make_one_set_in_their_order() -> None:
     items = []
     for i in range(400):
         kind = i % 5
-        text = [NIN, MK, "3 3\n1\n", NIN.replace("2 1", "1 2"), reading.write([OTHER, OTHER], "taai")][kind]
+        text = [NIN, MK, "3 3\n1\n", NIN.replace("2 1", "1 2"), content_of([OTHER, OTHER], "taai")][kind]
         items.append((f"{i}.{('nin', 'mk', 'nin', 'nin', 'taai')[kind]}", text.encode()))
     items += [(f"n{i}.nin", NIN.encode()) for i in range(3000)]  # enough for the compiled reader
     items.insert(2000, ("broken.nin", b"4 3\n2 1\n"))
@@ -316,7 +315,7 @@ def test_many_files_make_one_set_in_their_order() -> None:
 @pytest.mark.parametrize("name", ["taai", "sgt", "non"])
 def test_a_long_file_is_read_in_pieces_with_the_same_rows(name: str) -> None:
     puzzles = [Puzzle.of_grid([[(i >> k) & 1 for k in range(3)], [1, 0, 1], [i & 1, 0, 1]]) for i in range(300)]
-    text = reading.write(puzzles, name)
+    text = content_of(puzzles, name)
     for spoil in (False, True):
         if spoil:
             lines = text.split("\n")
@@ -367,7 +366,7 @@ def test_a_folder_of_many_files_is_not_listed_ahead(tmp_path: Path) -> None:
 
 
 def test_read_raises_at_the_first_broken_puzzle_or_gives_it_out() -> None:
-    text = reading.write([TINY, OTHER], "sgt").replace("\n", "\n2x2:9\n", 1).encode()
+    text = content_of([TINY, OTHER], "sgt").replace("\n", "\n2x2:9\n", 1).encode()
     found = parallel_nono.read(text)
     assert next(found).digest == TINY.digest
     with pytest.raises(InvalidPuzzle, match=r"-:2: expected 2 column and 2 row clues, found `1 clues`") as error:

@@ -17,6 +17,7 @@ from mutations import mutated, packed_like_parsed, sound
 from strategies import blotted_puzzles, puzzles, puzzles_of_clues, puzzles_of_grids
 
 from parallel_nono.files import reading
+from parallel_nono.files.writing import content_of
 from parallel_nono.formats import FORMATS, Content, Format, format_named, recognise
 from parallel_nono.formats.common.text import fits, labelled, stem
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Colour, InvalidPuzzle, Puzzle
@@ -218,15 +219,15 @@ def test_every_pair_of_formats_carries_a_puzzle_across(first: Format) -> None:
     carried = [puzzle for puzzle in PROOFS if carries(first, puzzle)]
     assert carried
     for puzzle in carried:
-        (here,) = parsed(first, reading.write([puzzle], first.name), f"x{first.extensions[0]}")
+        (here,) = parsed(first, content_of([puzzle], first.name), f"x{first.extensions[0]}")
         assert isinstance(here, Puzzle), here
         assert here.digest == puzzle.digest
         for second in WRITERS:
             if not carries(second, here):
                 with pytest.raises(InvalidPuzzle, match="found"):
-                    reading.write([here], second.name)
+                    content_of([here], second.name)
                 continue
-            content = reading.write([here], second.name)
+            content = content_of([here], second.name)
             data = content if isinstance(content, bytes) else content.encode()
             (back,) = reading.read(data, second.name)
             assert back.digest == puzzle.digest, second.name
@@ -238,7 +239,7 @@ def test_every_pair_of_formats_carries_a_puzzle_across(first: Format) -> None:
 def test_what_is_written_is_recognised_by_its_content_or_doubted(form: Format) -> None:
     for puzzle in PROOFS:
         if carries(form, puzzle):
-            content = reading.write([puzzle], form.name)
+            content = content_of([puzzle], form.name)
             data = content if isinstance(content, bytes) else content.encode()
             _, warning, found = reading.content_and_format(data, "x", None)
             assert found is form or "could also be read" in warning or form.name in SHARED_TEXTS, (found.name, warning)
@@ -262,7 +263,7 @@ def test_json_carries_everything_that_a_puzzle_has(found: list[tuple[Puzzle, str
         replace(p, name=name, metadata=tuple(facts.items()), index=i, source="x", warnings=("one; two",) * (i % 2))
         for i, (p, name, facts) in enumerate(found, start=1)
     ]
-    back = parsed(format_named("json"), reading.write(whole, "json"))
+    back = parsed(format_named("json"), content_of(whole, "json"))
     for puzzle, other in zip(whole, back, strict=True):
         assert isinstance(other, Puzzle)
         assert replace(other, name=puzzle.name) == puzzle
@@ -274,7 +275,7 @@ def test_json_carries_everything_that_a_puzzle_has(found: list[tuple[Puzzle, str
 @settings(max_examples=40)
 def test_goals_and_titles_survive_xml_and_non(name: str, puzzle: Puzzle, title: str) -> None:
     puzzle = replace(puzzle, name=title)
-    (back,) = reading.read(reading.write([puzzle], name).encode())
+    (back,) = reading.read(content_of([puzzle], name).encode())
     assert back.digest == puzzle.digest
     assert back.goal is not None
     assert not back.warnings
@@ -289,31 +290,31 @@ def test_a_palette_of_1337_colours_is_carried(name: str) -> None:
     palette = plain_palette(1337)
     assert len({colour.rgb for colour in palette}) == 1337
     puzzle = Puzzle.of_grid([cells[i : i + 20] for i in range(0, 1340, 20)], palette)
-    (back,) = parsed(format_named(name), reading.write([puzzle], name))
+    (back,) = parsed(format_named(name), content_of([puzzle], name))
     assert isinstance(back, Puzzle), back
     assert (back.n_colours, back.digest) == (1337, puzzle.digest)
 
 
 def test_a_writer_names_what_it_cannot_carry() -> None:
     with pytest.raises(InvalidPuzzle, match="no colours"):
-        reading.write([COLOUR], "nin")
+        content_of([COLOUR], "nin")
     with pytest.raises(InvalidPuzzle, match="exactly one puzzle a file, found 2"):
-        reading.write([TINY, TINY], "mk")
+        content_of([TINY, TINY], "mk")
     with pytest.raises(InvalidPuzzle, match="square"):
-        reading.write([TINY], "taai")
+        content_of([TINY], "taai")
     with pytest.raises(InvalidPuzzle, match="at most 52 colours"):
-        reading.write([Puzzle.of_grid([list(range(60))], plain_palette(60))], "non")
+        content_of([Puzzle.of_grid([list(range(60))], plain_palette(60))], "non")
     with pytest.raises(InvalidPuzzle, match="shade"):
-        reading.write([replace(COLOUR, palette=(INKS[0], INKS[1], Colour("blue too", "c", 0x0000FF)))], "pzl")
+        content_of([replace(COLOUR, palette=(INKS[0], INKS[1], Colour("blue too", "c", 0x0000FF)))], "pzl")
     with pytest.raises(InvalidPuzzle, match="expected a format among"):
-        reading.write([TINY], "nonsense")
+        content_of([TINY], "nonsense")
 
 
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if form.several])
 def test_formats_for_several_puzzles_keep_their_order(name: str) -> None:
     grids = [[[1, 0], [0, 1]], [[1, 1], [0, 1]], [[1, 0], [1, 1]], [[1, 1], [1, 1]]]
     several = [Puzzle.of_grid(grid) for grid in grids]
-    back = parsed(format_named(name), reading.write(several, name))
+    back = parsed(format_named(name), content_of(several, name))
     assert [p.digest for p in back if isinstance(p, Puzzle)] == [p.digest for p in several]
     assert [p.index for p in back] == [1, 2, 3, 4]
 
@@ -333,7 +334,7 @@ def test_pack_gives_what_parse_gives(name: str, found: list[Puzzle], seed: int) 
     found = [p for p in found if carries(form, p)][: 4 if form.several else 1]
     if not found:
         return
-    text = reading.write(found, name)
+    text = content_of(found, name)
     rng = random.Random(seed)
     texts = [text]
     for _ in range(3):  # and of texts with something odd in them
@@ -350,7 +351,7 @@ def assert_packed_like_parsed(form: Format, texts: list[str]) -> None:
 def test_pack_gives_what_parse_gives_of_spoilt_texts(name: str) -> None:
     form, rng = format_named(name), random.Random(name)
     whole = [(SAMPLES / file).read_bytes() for file, (form_name, _) in EXPECTED.items() if form_name == name]
-    whole += [reading.write([puzzle], name).encode() for puzzle in PROOFS if carries(form, puzzle)]
+    whole += [content_of([puzzle], name).encode() for puzzle in PROOFS if carries(form, puzzle)]
     packed_like_parsed([(f"f{i}", mutated(rng.choice(whole), rng)) for i in range(600)], name)
 
 
@@ -359,8 +360,8 @@ def test_the_quick_reader_takes_files_as_they_are_written(name: str) -> None:
     form = format_named(name)
     assert form.pack
     several = [replace(puzzle, name="a b", metadata=(("author", "A. Nobody"),)) for puzzle in (TINY, SQUARE)]
-    texts = [reading.write(several, name), reading.write([replace(several[0], goal=None)], name), "what is this"]
-    texts += [reading.write([COLOUR], name)] if name == "webpbn" else []
+    texts = [content_of(several, name), content_of([replace(several[0], goal=None)], name), "what is this"]
+    texts += [content_of([COLOUR], name)] if name == "webpbn" else []
     packed = form.pack(texts)
     assert packed.owners.tolist() == [0, 0, 1, 3][: 3 + (name == "webpbn")]
     assert [facts.goal is None for facts in packed.facts or ()][:3] == [False, False, True]
@@ -370,7 +371,7 @@ def test_the_quick_reader_takes_files_as_they_are_written(name: str) -> None:
 def test_pack_takes_the_ordinary_text_itself(name: str) -> None:
     form = format_named(name)
     assert form.pack
-    text = reading.write([SQUARE], name)
+    text = content_of([SQUARE], name)
     packed = form.pack([text, "what is this\n", text])
     assert packed.owners.tolist() == [0, 2]
     assert packed.heights.tolist() == packed.widths.tolist() == [4, 4]
@@ -600,7 +601,7 @@ def test_pictures_in_characters_are_read_with_and_without_blanks(text: str) -> N
 
 def test_csv_carries_facts_and_long_clues() -> None:
     long = Puzzle.of_grid([[1] * 2048, [0] * 2048], name="long", metadata=(("author", "A. Nobody"), ("id", "x7")))
-    back = parsed(format_named("csv"), reading.write([TINY, long], "csv"))
+    back = parsed(format_named("csv"), content_of([TINY, long], "csv"))
     assert [p.digest for p in back if isinstance(p, Puzzle)] == [TINY.digest, long.digest]
     assert back[1].metadata == (("id", "x7"), ("author", "A. Nobody"))  # type: ignore[union-attr]
 
@@ -633,7 +634,7 @@ def test_blots_are_carried_in_colour_too(form: Format) -> None:
     puzzle = BLOTTED
     if form.colours:
         puzzle = replace(COLOUR, rows=(tuple(Block(BLOT, b.colour) for b in COLOUR.rows[0]), *COLOUR.rows[1:]))
-    (back,) = parsed(form, reading.write([puzzle], form.name))
+    (back,) = parsed(form, content_of([puzzle], form.name))
     assert isinstance(back, Puzzle), back
     assert back.has_blots
     assert back.digest == puzzle.digest
@@ -647,7 +648,7 @@ def test_truncated_xml_keeps_the_puzzles_before_the_cut() -> None:
 
 
 def test_a_goal_that_breaks_the_clues_is_a_warning() -> None:
-    (puzzle,) = parsed(format_named("non"), reading.write([TINY], "non").replace('goal "10', 'goal "11'))
+    (puzzle,) = parsed(format_named("non"), content_of([TINY], "non").replace('goal "10', 'goal "11'))
     assert puzzle.warnings == ("the goal breaks the clue of row 1: expected 1 2, found 4",)  # type: ignore[union-attr]
 
 
@@ -884,4 +885,4 @@ def test_goals_of_real_files_obey_their_clues(shared: Path) -> None:
 def test_contradictory_puzzles_are_packed_as_they_are_parsed(name: str, puzzle: Puzzle) -> None:
     form = format_named(name)
     if carries(form, puzzle):
-        assert_packed_like_parsed(form, [reading.write([puzzle], name)])
+        assert_packed_like_parsed(form, [content_of([puzzle], name)])

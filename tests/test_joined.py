@@ -29,6 +29,7 @@ from joined import (
 from PIL import Image
 
 from parallel_nono.files import reading
+from parallel_nono.files.writing import content_of
 from parallel_nono.formats import FORMATS, Format
 from parallel_nono.kinds.numcross import read as read_numcross
 from parallel_nono.kinds.strikeout import read as read_strikeout
@@ -91,11 +92,11 @@ def test_formats_that_can_be_cut_give_every_puzzle_and_no_error(name: str) -> No
 
 
 def test_the_judge_of_these_tests_sees_what_is_missing_and_what_is_made_up() -> None:
-    first, second = (reading.write([puzzle], "nin").encode() for puzzle in (A, B))
+    first, second = (content_of([puzzle], "nin").encode() for puzzle in (A, B))
     data, ends = first + second, [len(first), len(first + second)]
     wanted = [A.digest, B.digest]
     judge(reading.read_bytes(data, "joined.nin"), wanted, data, ends)
-    for seen in (first, second, reading.write([A_AGAIN], "nin").encode(), first + second + first):
+    for seen in (first, second, content_of([A_AGAIN], "nin").encode(), first + second + first):
         with pytest.raises(Misread):
             judge(reading.read_bytes(seen, "joined.nin"), wanted, data, ends)
     broken = first + second.replace(b"\n", b"\nx", 1)
@@ -149,7 +150,7 @@ def test_clues_with_a_blank_line_between_are_still_clues() -> None:
 
 
 def test_a_copy_of_the_clues_of_a_nin_file_is_left_aside_with_its_line() -> None:
-    text = reading.write([A], "nin")
+    text = content_of([A], "nin")
     (puzzle,) = reading.read((text + "\n" + text.partition("\n")[2]).encode(), format="nin")
     assert puzzle.digest == A.digest
     assert puzzle.warnings == ("line 15: 12 more lines, a copy of the clues, are left aside",)
@@ -165,7 +166,7 @@ def test_a_csv_file_may_have_heads_with_other_fields_in_its_middle() -> None:
 
 
 def test_width_columns_rows_without_a_height_do_not_run_into_another_puzzle() -> None:
-    short = "7\n" + "\n".join(reading.write([A], "nono").split("\n")[1:])
+    short = "7\n" + "\n".join(content_of([A], "nono").split("\n")[1:])
     assert digests(short, format="nono") == [A.digest]
     (error,) = digests(short + "\n" + short, format="nono")
     assert error == "file:15: expected the end after rows with as many cells as the columns, found `7`"
@@ -183,7 +184,7 @@ def test_names_and_facts_of_pynonogram_go_with_their_own_puzzle() -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "BMP"])
 def test_what_follows_a_picture_and_is_none_is_named_by_its_byte(kind: str) -> None:
-    data = reading.write([A], kind.lower())
+    data = content_of([A], kind.lower())
     first, error = digests(data + b"and so on", "a.x", kind.lower())
     assert first == A.digest
     assert f"9 more bytes, from byte {len(data) + 1} on" in error
@@ -215,7 +216,7 @@ def test_a_frame_that_is_wrong_is_named() -> None:
 
 
 def test_byte_order_marks_and_what_fills_up_a_file_are_left_aside_and_told() -> None:
-    text = reading.write([A], "mk").encode()
+    text = content_of([A], "mk").encode()
     marked = b"\xef\xbb\xbf" + text
     found = list(reading.read(marked + marked + b"\x1a"))
     assert [puzzle.digest for puzzle in found] == [A.digest] * 2

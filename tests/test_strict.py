@@ -28,6 +28,7 @@ from test_formats import BLOTTED, COLOUR, FULL, SQUARE, TINY, carries, error_of,
 
 from parallel_nono.attempt import Limits, Outcome
 from parallel_nono.files import reading
+from parallel_nono.files.writing import content_of
 from parallel_nono.formats import FORMATS, Format, encoded, format_named
 from parallel_nono.formats.common.gaps import agree
 from parallel_nono.formats.common.zeros import AS_PADDING, AS_RUNS, zeros_read
@@ -89,7 +90,7 @@ def test_names_are_found_to_be_misspelt(form: Format) -> None:
 
 def test_the_judge_knows_another_puzzle_when_it_sees_one() -> None:
     def rows(puzzle: Puzzle) -> list[dict[str, object]]:
-        return rows_of(reading.write([puzzle], "json").encode(), "x", "json")
+        return rows_of(content_of([puzzle], "json").encode(), "x", "json")
 
     changed = Mutant("line 1: rowsx", ("rowsx", "rows"), b"")
     judge(changed, rows(TINY), rows(TINY))
@@ -123,7 +124,7 @@ def test_scripts_of_pages_give_no_puzzle_the_size_of_another_and_tell_what_they_
     assert (first.width, "no puzzleWidth" in first.warnings[0]) == (2, True)
     for text in (script("1/1", "", "tusk") + wide, wide + script("1/1", "", "tusk")):
         assert re.match(r"line \d+: `tusk = '1/1'` is not `task`", only("puzzle-nonograms", text).warnings[0])
-    array = reading.write([SQUARE], "nonograms")
+    array = content_of([SQUARE], "nonograms")
     for text in (array + array.replace("var d", "var e"), array.replace("var d", "let d") + array):
         assert re.match(r"line \d: the array `\w+ \w=\[\[7` is none of a puzzle", only("nonograms", text).warnings[0])
 

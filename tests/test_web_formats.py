@@ -22,6 +22,7 @@ import parallel_nono
 from parallel_nono import cli
 from parallel_nono.files import reading
 from parallel_nono.files.containers import sources
+from parallel_nono.files.writing import content_of
 from parallel_nono.formats import Format, encoded, format_named
 from parallel_nono.formats.common.text import clues_of_goal
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, InvalidPuzzle, Puzzle
@@ -155,7 +156,7 @@ def test_a_png_keeps_every_picture_whose_background_can_be_told(puzzle: Puzzle) 
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if form.several])
 def test_several_puzzles_keep_their_order(name: str) -> None:
     puzzles = [TINY, DOT, TINY.transposed(), TINY]
-    found = read(encoded(reading.write(puzzles, name)))
+    found = read(encoded(content_of(puzzles, name)))
     assert [item.digest for item in found if isinstance(item, Puzzle)] == [puzzle.digest for puzzle in puzzles]
     assert [item.index for item in found] == [1, 2, 3, 4]
     assert len({item.name for item in found}) >= (1 if name == "penpa" else 4)
@@ -164,26 +165,26 @@ def test_several_puzzles_keep_their_order(name: str) -> None:
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if not form.several])
 def test_a_second_puzzle_is_refused(name: str) -> None:
     with pytest.raises(InvalidPuzzle, match="carries exactly one puzzle a file, found 2"):
-        reading.write([TINY, TINY], name)
+        content_of([TINY, TINY], name)
 
 
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if form.blots])
 def test_blots_are_kept(name: str) -> None:
     puzzle = Puzzle(tuple(rows_of("? 1", "", "?", "2")), tuple(rows_of("1 ?", "?", "", "1", "1")))
-    assert one(encoded(reading.write([puzzle], name))).digest == puzzle.digest
+    assert one(encoded(content_of([puzzle], name))).digest == puzzle.digest
 
 
 @pytest.mark.parametrize("name", [form.name for form in WRITERS if form.picture])
 def test_a_picture_format_wants_a_goal_that_obeys_the_clues(name: str) -> None:
     with pytest.raises(InvalidPuzzle, match="carries the picture, not the clues, found no goal"):
-        reading.write([replace(TINY, goal=None)], name)
+        content_of([replace(TINY, goal=None)], name)
     with pytest.raises(InvalidPuzzle, match="the goal breaks the clue of row 1: expected 1 2, found 0"):
-        reading.write([replace(TINY, goal=((0,) * 5,) * 4)], name)
+        content_of([replace(TINY, goal=((0,) * 5,) * 4)], name)
 
 
 def test_crlf_and_encodings_change_nothing_in_text_and_nothing_is_decoded_in_pictures() -> None:
     for form in WRITERS:
-        content = reading.write([TINY], form.name)
+        content = content_of([TINY], form.name)
         if isinstance(content, str):
             for data in (
                 content.replace("\n", "\r\n").encode(),
@@ -230,7 +231,7 @@ def test_an_address_may_stand_in_the_place_of_a_file() -> None:
 
 def test_numbers_from_16_on_and_long_gaps_in_addresses() -> None:
     wide = Puzzle.of_grid([[1] * 100 + [0] + [1] * 17 + [0] + [1] * 3, [0] * 122])
-    address = reading.write([wide], "puzzlink")
+    address = content_of([wide], "puzzlink")
     assert "3-11-64" in address
     assert "z" in address
     assert one(address).digest == wide.digest
@@ -269,10 +270,10 @@ def test_puzzles_that_have_no_room_in_an_address_are_refused() -> None:
     crowded = Puzzle(((Block(1),) * 4,), ((),) * 3)
     for name in ("puzzlink", "pzprv3"):
         with pytest.raises(InvalidPuzzle, match="at most 2 numbers a line"):
-            reading.write([crowded], name)
+            content_of([crowded], name)
     with pytest.raises(InvalidPuzzle, match="up to 255, found `256`"):
-        reading.write([long], "puzzlink")
-    assert one(reading.write([long], "pzprv3")).digest == long.digest
+        content_of([long], "puzzlink")
+    assert one(content_of([long], "pzprv3")).digest == long.digest
 
 
 def test_what_was_played_in_a_pzprv3_board_is_no_solution() -> None:
@@ -351,7 +352,7 @@ def test_a_broken_penpa_address_says_what_is_wrong(address: str, message: str) -
 
 def test_a_penpa_address_keeps_title_and_author() -> None:
     puzzle = replace(TINY, name="One, two", metadata=(("author", "A, B"),))
-    back = one(reading.write([puzzle], "penpa"))
+    back = one(content_of([puzzle], "penpa"))
     assert (back.name, dict(back.metadata)["author"]) == ("One, two", "A, B")
 
 
@@ -370,7 +371,7 @@ def test_a_page_of_nonograms_gives_name_number_and_picture() -> None:
 @settings(max_examples=100, deadline=None)
 def test_the_array_means_the_picture_by_the_rules_as_they_stand(puzzle: Puzzle) -> None:
     """Decoded here once more, straight from the description."""
-    array = eval(reading.write([puzzle], "nonograms").removeprefix("var d=").rstrip(";\n"))  # our own output
+    array = eval(content_of([puzzle], "nonograms").removeprefix("var d=").rstrip(";\n"))  # our own output
 
     def f(x: list[int]) -> int:
         return x[0] % x[3] + x[1] % x[3] - x[2] % x[3]
@@ -390,7 +391,7 @@ def test_the_array_means_the_picture_by_the_rules_as_they_stand(puzzle: Puzzle) 
     assert tuple(map(tuple, grid)) == puzzle.goal
 
 
-GOOD = reading.write([TINY], "nonograms")
+GOOD = content_of([TINY], "nonograms")
 
 
 @pytest.mark.parametrize(
@@ -469,13 +470,13 @@ def test_the_bytes_of_rofl_are_exactly_these() -> None:
         "01 01 01"  # column 1
         "02 01 02 01 01"  # column 2
     )
-    assert reading.write([picture], "rofl") == wanted
+    assert content_of([picture], "rofl") == wanted
     assert one(wanted).digest == picture.digest
     assert one(wanted).palette[1:] == picture.palette[1:]
 
 
 def test_every_cut_and_every_changed_byte_of_rofl_is_read_or_refused() -> None:
-    data = reading.write([COLOUR], "rofl")
+    data = content_of([COLOUR], "rofl")
     for cut in range(4, len(data)):
         assert "expected" in error_of(data[:cut])
     assert "1 more bytes" in error_of(data + b"\0")
@@ -487,10 +488,10 @@ def test_every_cut_and_every_changed_byte_of_rofl_is_read_or_refused() -> None:
 
 
 def test_rofl_has_room_for_255_and_no_more() -> None:
-    assert one(reading.write([Puzzle.of_grid([[1] * 255])], "rofl")).width == 255
+    assert one(content_of([Puzzle.of_grid([[1] * 255])], "rofl")).width == 255
     for puzzle in (Puzzle.of_grid([[1] * 256]), Puzzle.of_grid([[0]] * 256)):
         with pytest.raises(InvalidPuzzle, match="carries at most 255"):
-            reading.write([puzzle], "rofl")
+            content_of([puzzle], "rofl")
 
 
 def test_broken_jap_says_what_is_wrong() -> None:
@@ -557,17 +558,17 @@ def test_too_many_colours_or_cells_point_elsewhere() -> None:
     Image.new("RGB", (8, 8)).save(photo, "JPEG")
     assert "found a JPEG picture: `pnono from-image` makes puzzles of it" in error_of(photo.getvalue())
     with pytest.raises(InvalidPuzzle, match="carries at most 150 x 150 cells and 30 inks"):
-        reading.write([Puzzle.of_grid([[1] * 151])], "png")
+        content_of([Puzzle.of_grid([[1] * 151])], "png")
 
 
 def test_an_enlarged_picture_is_read_as_it_is_with_a_warning() -> None:
     grid = [[(x * y) % 3 == 1 for x in range(8)] for y in range(6)]
     large = [[int(grid[y // 3][x // 3]) for x in range(24)] for y in range(18)]
-    puzzle = one(reading.write([Puzzle.of_grid(large)], "png"))
+    puzzle = one(content_of([Puzzle.of_grid(large)], "png"))
     assert puzzle.width == 24
     assert "enlarged 3 times" in puzzle.warnings[0]
-    assert "enlarged 3 times" in one(reading.write([Puzzle.of_grid(large)], "netpbm")).warnings[0]
-    assert not one(reading.write([Puzzle.of_grid([[1] * 10] * 10)], "png")).warnings[1:]
+    assert "enlarged 3 times" in one(content_of([Puzzle.of_grid(large)], "netpbm")).warnings[0]
+    assert not one(content_of([Puzzle.of_grid([[1] * 10] * 10)], "png")).warnings[1:]
 
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG"])
@@ -581,8 +582,8 @@ def test_an_animation_gives_all_its_pictures(kind: str) -> None:
 
 
 def test_a_picture_that_claims_to_be_huge_makes_no_room() -> None:
-    small = bytearray(reading.write([TINY], "png"))
-    one(reading.write([TINY], "png"))  # what Pillow imports is not counted
+    small = bytearray(content_of([TINY], "png"))
+    one(content_of([TINY], "png"))  # what Pillow imports is not counted
     tracemalloc.start()
     try:
         for side in (151, 10_000, 60_000, 1 << 30):

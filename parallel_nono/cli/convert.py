@@ -192,15 +192,8 @@ def _into_folder(found: Iterator[Puzzle | InvalidPuzzle], folder: Path, form: Fo
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; what is no ordinary file (a pipe, a device) is written as it is."""
+    """See `files.writing.save`. Errors: Failure."""
+    from ..files.writing import save as replace_file
+
     with writing(path):
-        if path.exists() and not path.is_file():
-            path.write_bytes(content)
-            return
-        path = path.resolve()  # a link stays, what it points to is replaced
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            part.write_bytes(content)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        replace_file(path, content)

@@ -6,10 +6,10 @@ What can't be read never raises in the set functions: it is a row with an `error
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from ..formats import Content, Format, Packed, could_be, format_named, recognise, recognise_bytes, unpacked_name
 from ..formats.common.decode import decode
@@ -452,14 +452,3 @@ def _pieces(text: str, cut: str, about: int) -> Iterator[str]:
         end = len(text) if end < 0 else end + 1
         yield text[start:end]
         start = end
-
-
-def write(puzzles: Sequence[Puzzle], format: str) -> Any:
-    """What a file of puzzles in a format holds: a str, or bytes if the format is a binary one.
-
-    Errors: InvalidPuzzle naming what the format cannot carry.
-    """
-    form = format_named(format)
-    if form.write is None:
-        raise InvalidPuzzle(f"expected a format that can be written, found {format!r}, which is read only")
-    return form.write(puzzles)

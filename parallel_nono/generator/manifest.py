@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..files.reading import write
+from ..files.writing import content_of
 from ..formats import Content, encoded
 from ..puzzle import InvalidPuzzle, Puzzle
 from . import generate
@@ -43,7 +43,7 @@ def texts_of(manifest: Path) -> Iterator[tuple[str, Content]]:
     """(file name, content) of each file of a manifest, in order. Errors: as `write_manifest`."""
     for name, form, puzzles, where in _files(manifest):
         try:
-            yield name, write(puzzles, form)
+            yield name, content_of(puzzles, form)
         except InvalidPuzzle as error:
             raise InvalidPuzzle(f"{where}: {error}") from error
 

@@ -215,14 +215,14 @@ def _is_pattern(value: Any) -> bool:
 
 def text_for(program: Program, puzzle: Puzzle) -> bytes:
     """What the program is given. Errors: InvalidPuzzle saying what it, or its format, can't do."""
-    from ..files.reading import write
+    from ..files.writing import content_of
     from ..formats import encoded
 
     if puzzle.n_colours > 2 and not program.colours:
         raise InvalidPuzzle(f"{program.name} does black and white only")
     if puzzle.has_blots and not program.blots:
         raise InvalidPuzzle(f"{program.name} does no blotted clues")
-    return encoded(write([puzzle], program.format))
+    return encoded(content_of([puzzle], program.format))
 
 
 def ask(

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from parallel_nono.attempt import OUTCOMES, Limits
 from parallel_nono.files.packed import write_packed
-from parallel_nono.files.reading import write
+from parallel_nono.files.writing import content_of
 from parallel_nono.generator import generate_set
 from parallel_nono.puzzleset import puzzles_of, set_of
 from parallel_nono.report.parquet import sessions
@@ -55,11 +55,11 @@ def inputs(folder: Path, n: int) -> dict[str, Path]:
     if not all(path.exists() for path in paths.values()):
         puzzles = line_solvable(n)
         write_packed(paths["packed"], (set_of(puzzles[at : at + 4096]) for at in range(0, n, 4096)))
-        paths["taai"].write_text(write(puzzles, "taai"))
-        paths["sgt"].write_text(write(puzzles, "sgt"))
+        paths["taai"].write_text(content_of(puzzles, "taai"))
+        paths["sgt"].write_text(content_of(puzzles, "sgt"))
         paths["nin"].mkdir(exist_ok=True)
         for number, puzzle in enumerate(puzzles[: n // 4]):
-            (paths["nin"] / f"{number:06}.nin").write_text(write([puzzle], "nin"))
+            (paths["nin"] / f"{number:06}.nin").write_text(content_of([puzzle], "nin"))
     return paths
 
 

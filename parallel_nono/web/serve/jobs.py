@@ -132,7 +132,7 @@ def wish_of(image: Options) -> Wish:
 
 def described(puzzle: Puzzle) -> dict[str, Any]:
     """The event that tells the page what to draw; `text` is the puzzle as exports want it back."""
-    from ...files.reading import write
+    from ...files.writing import content_of
 
     return {
         "type": "puzzle",
@@ -146,7 +146,7 @@ def described(puzzle: Puzzle) -> dict[str, Any]:
         "names": [colour.name for colour in puzzle.palette],
         "metadata": puzzle.metadata,
         "warnings": puzzle.warnings,
-        "text": write([puzzle], "json"),
+        "text": content_of([puzzle], "json"),
     }
 
 
@@ -277,7 +277,7 @@ def sheet_of(puzzle: Puzzle, solutions: list[Grid]) -> Sheet:
 
 def converted(puzzle: Puzzle, solutions: list[Grid], name: str, outcome: str) -> bytes:
     """The puzzle in another format. Errors: InvalidPuzzle naming what the format can't carry."""
-    from ...files.reading import write
+    from ...files.writing import content_of
     from ...formats import encoded, format_named
 
     form: Format = format_named(name)
@@ -285,7 +285,7 @@ def converted(puzzle: Puzzle, solutions: list[Grid], name: str, outcome: str) ->
         raise InvalidPuzzle(f"{form.name} stands for the one solution of a puzzle, found {shown(outcome)}")
     if form.picture and puzzle.goal is None and solutions:
         puzzle = replace(puzzle, goal=solutions[0])
-    return encoded(write([puzzle], name))
+    return encoded(content_of([puzzle], name))
 
 
 def ending_of(kind: str) -> str:
