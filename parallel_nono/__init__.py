@@ -1,10 +1,16 @@
 """parallel_nono: the batch solver for nonograms.
 
-The library's face; the command line uses nothing else that a library user could not:
+The library's face:
 
-    from parallel_nono import Limits, check, read, solve
-    for puzzle in read("puzzle.non"):
-        print(solve(puzzle, Limits(seconds=10)).outcome)
+    >>> from parallel_nono import Limits, Puzzle, check, solve
+    >>> hook = Puzzle.of_clues(rows=[2, 1, 3], columns=[3, [1, 1], 1])
+    >>> result = solve(hook, Limits(seconds=10))
+    >>> print(result.outcome, bool(check(hook, result.solutions[0])))
+    unique True
+
+Make puzzles: `Puzzle.of_clues`, `Puzzle.of_text`, `Puzzle.of_picture`, `generate`; or `read` them from files, which
+`write` makes. Decide them: `solve`, `solutions`, `count`; `check` grids. A notebook shows puzzles and results as
+pictures.
 
 Names are imported when they are first used, so that `import parallel_nono` costs nothing.
 """
@@ -14,42 +20,74 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from .attempt import Attempt, Limits, Outcome, Result
-    from .checker import check
-    from .files.reading import read
-    from .puzzle import Block, Clue, Colour, InvalidPuzzle, Palette, Puzzle
-    from .solver import solve
+if TYPE_CHECKING:  # the same names as in _HOMES, for editors and type checkers
+    from .attempt import Attempt as Attempt
+    from .attempt import Limits as Limits
+    from .attempt import Outcome as Outcome
+    from .attempt import Plan as Plan
+    from .attempt import Result as Result
+    from .checker import RejectedSolution as RejectedSolution
+    from .checker import Verdict as Verdict
+    from .checker import check as check
+    from .files.reading import read as read
+    from .files.writing import write as write
+    from .generator import generate as generate
+    from .puzzle import BLACK_AND_WHITE as BLACK_AND_WHITE
+    from .puzzle import BLOT as BLOT
+    from .puzzle import Block as Block
+    from .puzzle import Clue as Clue
+    from .puzzle import Colour as Colour
+    from .puzzle import Grid as Grid
+    from .puzzle import InvalidPuzzle as InvalidPuzzle
+    from .puzzle import Palette as Palette
+    from .puzzle import Puzzle as Puzzle
+    from .solver import solve as solve
+    from .solver.several import OutOfTime as OutOfTime
+    from .solver.several import SolutionCount as SolutionCount
+    from .solver.several import Unfinished as Unfinished
+    from .solver.several import count as count
+    from .solver.several import solutions as solutions
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Attempt",
-    "Block",
-    "Clue",
-    "Colour",
-    "InvalidPuzzle",
-    "Limits",
-    "Outcome",
-    "Palette",
-    "Puzzle",
-    "Result",
-    "__version__",
-    "check",
-    "read",
-    "solve",
-]
-
 _HOMES = {
-    **dict.fromkeys(("Attempt", "Limits", "Outcome", "Result"), "attempt"),
-    **dict.fromkeys(("Block", "Clue", "Colour", "InvalidPuzzle", "Palette", "Puzzle"), "puzzle"),
+    "Attempt": "attempt",
+    "BLACK_AND_WHITE": "puzzle",
+    "BLOT": "puzzle",
+    "Block": "puzzle",
+    "Clue": "puzzle",
+    "Colour": "puzzle",
+    "Grid": "puzzle",
+    "InvalidPuzzle": "puzzle",
+    "Limits": "attempt",
+    "OutOfTime": "solver.several",
+    "Outcome": "attempt",
+    "Palette": "puzzle",
+    "Plan": "attempt",
+    "Puzzle": "puzzle",
+    "RejectedSolution": "checker",
+    "Result": "attempt",
+    "SolutionCount": "solver.several",
+    "Unfinished": "solver.several",
+    "Verdict": "checker",
     "check": "checker",
+    "count": "solver.several",
+    "generate": "generator",
     "read": "files.reading",
+    "solutions": "solver.several",
     "solve": "solver",
+    "write": "files.writing",
 }
+"""Every public name and the module that it comes from."""
+
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

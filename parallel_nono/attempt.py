@@ -28,7 +28,12 @@ FORMERLY = {
 
 
 class Outcome(StrEnum):
-    """How an attempt ends. A closed list; the order is the code that kernels use, so append only."""
+    """How an attempt ends. A closed list; the order is the code that kernels use, so append only.
+
+    >>> from parallel_nono import Outcome, Puzzle, solve
+    >>> solve(Puzzle.of_clues(rows=[1], columns=[0, 0])).outcome == Outcome.CONTRADICTION == "contradiction"
+    True
+    """
 
     UNIQUE = "unique"  # exactly one solution, proved
     MULTIPLE = "multiple"  # at least two solutions, both shown
@@ -64,6 +69,11 @@ class Plan:
     hints     the SAT solver is told which way belief propagation leans.
     solvers   of python-sat; several race side by side, and the first proof counts. `NAME:SEED` shuffles the variables
               first, `NAME:free` goes without hints.
+
+    >>> from parallel_nono import Limits, Plan, Puzzle, solve
+    >>> lines_only = Plan(stages=("line",))
+    >>> solve(Puzzle.of_clues(rows=[1, 1], columns=[1, 1]), Limits(plan=lines_only)).outcome
+    <Outcome.STALLED: 'stalled'>
     """
 
     stages: tuple[str, ...] = ("line", "probe", "search", "sat")
@@ -85,6 +95,10 @@ class Limits:
     memory_mib  most memory of a SAT solver; what needs more is `stalled`.
     order     how lines are propagated: `sweep`, waiting lines only, or `rounds`, all rows and all columns against the
               last merge (the order of published counts; for plans of lines only). Both reach the same cells.
+
+    >>> from parallel_nono import Limits, Puzzle, solve
+    >>> solve(Puzzle.of_clues(rows=[1, 1], columns=[1, 1]), Limits(seconds=10, solutions=1)).outcome
+    <Outcome.SOLVED: 'solved'>
     """
 
     seconds: float = 60.0
@@ -186,6 +200,11 @@ class Attempt:
     all of them, and peak_mib, chunk_mib are of the one that used most.
     core: the core that the worker was bound to, -1 for none; calibration_s: see `engine.trust`, 0 if not measured.
     started, clock_us: when it was begun, by the wall clock and by the host's clock that nobody sets.
+
+    >>> from dataclasses import fields
+    >>> from parallel_nono import Attempt
+    >>> [field.name for field in fields(Attempt)][:3]
+    ['run', 'kind', 'name']
     """
 
     run: Label

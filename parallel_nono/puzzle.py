@@ -36,6 +36,13 @@ class InvalidPuzzle(ValueError):
     """The text can't be turned into a puzzle. The message says where, what was expected, what was found.
 
     `name` and `index` (from 1) tell which puzzle of a file it was, where that is known.
+
+    >>> from parallel_nono import InvalidPuzzle, Puzzle
+    >>> try:
+    ...     Puzzle.of_text("2 2\\n1\\nx\\n1\\n1\\n", "nin")
+    ... except InvalidPuzzle as error:
+    ...     print(error)
+    -:3: expected block lengths up to 200,000, found `x`
     """
 
     def __init__(self, message: str, *, name: str = "", index: int = 0) -> None:
@@ -49,7 +56,12 @@ BLOT = 0
 
 
 class Block(NamedTuple):
-    """A run that a line must show: `length` cells (at least 1, or BLOT) of palette colour `colour` (at least 1)."""
+    """A run that a line must show: `length` cells (at least 1, or BLOT) of palette colour `colour` (at least 1).
+
+    >>> from parallel_nono import BLOT, Block
+    >>> Block(3).text, Block(BLOT, colour=2).text
+    ('3', '?')
+    """
 
     length: int
     colour: int = 1
@@ -69,7 +81,13 @@ Clue = tuple[Block, ...]
 
 
 class Colour(NamedTuple):
-    """One colour of a palette: a name, one character for text pictures, and 0xRRGGBB."""
+    """One colour of a palette: a name, one character for text pictures, and 0xRRGGBB.
+
+    >>> from parallel_nono import BLACK_AND_WHITE, Colour, Puzzle
+    >>> red = Colour("red", "r", 0xD62728)
+    >>> Puzzle.of_clues(rows=[2], columns=[1, 1], palette=(BLACK_AND_WHITE[0], red)).palette[1].name
+    'red'
+    """
 
     name: str
     char: str

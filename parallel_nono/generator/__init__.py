@@ -87,6 +87,11 @@ def generate(kind: str, height: int, width: int, seed: int = 0, **options: int) 
     seed     0 to 2**32 - 1.
     options  as the kind has them in `GENERATORS`; what is not given has its default.
     Errors   InvalidPuzzle if the kind, an option or the size is unknown to it.
+
+    >>> from parallel_nono import generate
+    >>> puzzle = generate("blobs", 3, 5, seed=7, density=60)
+    >>> puzzle.name, puzzle.goal
+    ('blobs 3x5 7', ((0, 0, 0, 0, 0), (1, 1, 1, 0, 1), (1, 1, 1, 1, 1)))
     """
     generator, options = _chosen(kind, height, width, seed, options)
     made = generator.make(random_of(kind, height, width, seed), height, width, **options)

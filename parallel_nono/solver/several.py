@@ -19,10 +19,10 @@ FIRST, TIMES = 2, 4
 class Unfinished(RuntimeError):
     """There may be more solutions than were given: the plan had nothing more to try, or there are too many to keep.
 
-    >>> from parallel_nono import Limits, Puzzle, Unfinished, solutions
+    >>> from parallel_nono import Limits, Plan, Puzzle, Unfinished, solutions
     >>> puzzle = Puzzle.of_clues(rows=[1, 1], columns=[1, 1])
     >>> try:
-    ...     list(solutions(puzzle, Limits(plan=("line",))))
+    ...     list(solutions(puzzle, Limits(plan=Plan(("line",)))))
     ... except Unfinished as error:
     ...     print(error)
     puzzle: 0 solutions, and perhaps more: the plan has nothing more to try
