@@ -445,10 +445,11 @@ def _block(block: LooseBlock, where: str) -> Block:
         return block
     try:
         length, colour = (block, 1) if isinstance(block, str) or not isinstance(block, Iterable) else block
-        number = BLOT if length == "?" else operator.index(length)  # type: ignore[arg-type]
-        if number < 1 and length != "?":
+        if length == "?":
+            return Block(BLOT, operator.index(colour))
+        if isinstance(length, str) or length < 1:
             raise ValueError
-        return Block(number, operator.index(colour))
+        return Block(operator.index(length), operator.index(colour))
     except (TypeError, ValueError):
         hope = 'a length from 1, "?" or (length, colour)'
         raise InvalidPuzzle(f"{where}: expected {hope}, found {block!r}") from None

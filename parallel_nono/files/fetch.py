@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from .. import __version__
@@ -358,13 +358,16 @@ def _asked_to_wait(headers: Message) -> float | None:
 
 def _opener() -> OpenerDirector:
     """Only http and https, and redirects only within the same site: never to a file or another host."""
+    from http.client import HTTPMessage
     from urllib import request
     from urllib.error import HTTPError
 
     class WithinTheSite(request.HTTPRedirectHandler):
         max_redirections = MAX_REDIRECTS
 
-        def redirect_request(self, req, fp, code, msg, headers, newurl):
+        def redirect_request(
+            self, req: request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+        ) -> request.Request | None:
             old, new = urlsplit(req.full_url), urlsplit(newurl)
             if new.hostname != old.hostname or new.scheme not in (old.scheme, "https"):
                 raise HTTPError(req.full_url, code, f"a redirect to {newurl[:100]}", headers, fp)

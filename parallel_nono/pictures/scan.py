@@ -195,7 +195,7 @@ def opened(data: bytes, source: str) -> Iterator[Opened]:
 def _opened(data: bytes, source: str, frames: bool) -> Iterator[Opened]:
     import warnings
 
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():
@@ -208,7 +208,7 @@ def _opened(data: bytes, source: str, frames: bool) -> Iterator[Opened]:
             yield Opened(upright(file), declared_shade(file))
     except Image.DecompressionBombError as error:
         raise InvalidPuzzle(f"{source}: expected a picture of at most {MAX_PIXELS:,} pixels, found {error}") from None
-    except Image.UnidentifiedImageError:
+    except UnidentifiedImageError:
         found = "an empty file" if not data else "something else"
         raise InvalidPuzzle(f"{source}: expected a picture ({', '.join(FILES)}), found {found}") from None
     except Exception as error:  # Pillow raises many kinds for damaged data, and none of its own

@@ -22,7 +22,12 @@ RESET = "\x1b[0m"
 
 
 def text_picture(
-    puzzle: Puzzle, grid: Sequence[Sequence[int]], *, width: int = 0, clues: bool = True, marks: Collection = ()
+    puzzle: Puzzle,
+    grid: Sequence[Sequence[int]],
+    *,
+    width: int = 0,
+    clues: bool = True,
+    marks: Collection[tuple[int, int]] = (),
 ) -> str:
     """The grid in letters (`puzzle.letter`), `?` for an open cell (-1), `*` after a marked one.
 
@@ -50,7 +55,12 @@ def text_picture(
 
 
 def colour_picture(
-    puzzle: Puzzle, grid: Sequence[Sequence[int]], *, width: int = 80, clues: bool = True, marks: Collection = ()
+    puzzle: Puzzle,
+    grid: Sequence[Sequence[int]],
+    *,
+    width: int = 80,
+    clues: bool = True,
+    marks: Collection[tuple[int, int]] = (),
 ) -> str:
     """The grid in the colours of the palette; open cells in a shade of their own with `?`, marked ones in brackets.
 

@@ -101,7 +101,7 @@ def linker() -> list[str]:
 
 def kept() -> Path | None:
     """Where the module of the present kernels is kept; None where nothing can be."""
-    from ..kernels import CACHE_FOLDER
+    from ..kernels.cache import CACHE_FOLDER
 
     recipe = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
     return None if CACHE_FOLDER is None else CACHE_FOLDER / f"solver-{recipe}.wasm"
