@@ -185,7 +185,7 @@ class Attempt:
     """One row of the results. Units stand at the end of the names; counts are machine-independent.
 
     source: path or address of the file, what is no UTF-8 in it as `\\xe9`; source_bytes: the bytes of that path,
-    percent-encoded, where they are others than those of the text (`formats.containers.readable`), else "".
+    percent-encoded, where they are others than those of the text (`files.paths.readable`), else "".
     n_colours counts the background; n_open_lines: cells that lines alone left open; n_open: cells that lines and
     probes left open; n_rounds: sweeps over the lines; n_lines: visits to lines; n_probes: trial settings; n_branches:
     guesses of the search; n_depth: most of them at a time; n_conflicts: dead ends of probes, search and SAT solver.

@@ -30,8 +30,10 @@ from test_cli import Ended, pnono
 from parallel_nono import read, solve
 from parallel_nono.cli.exits import Code
 from parallel_nono.files import packing
-from parallel_nono.files.containers import Skipped, exact, readable, sources
-from parallel_nono.files.reading import LONGEST_NUMBERS, read_bytes, write
+from parallel_nono.files.containers import Skipped, sources
+from parallel_nono.files.paths import exact, readable
+from parallel_nono.files.reading import LONGEST_NUMBERS, read_bytes
+from parallel_nono.files.writing import content_of
 from parallel_nono.pictures.scan import Scan, Wish, scans
 from parallel_nono.puzzle import BLOT, SURROGATE, Block, Colour, InvalidPuzzle, Puzzle
 
@@ -462,7 +464,7 @@ def test_each_line_of_json_lines_is_a_puzzle_or_an_error_of_its_own(tmp_path: Pa
     }  # fmt: skip
 
 
-LINK = str(write([next(read(HOOK.encode()))], "puzzlink")).strip()
+LINK = str(content_of([next(read(HOOK.encode()))], "puzzlink")).strip()
 
 
 @pytest.mark.parametrize(
@@ -481,7 +483,7 @@ def test_links_are_read_as_chats_leave_them(shape: str, escaped: bool) -> None:
 @pytest.mark.parametrize("behind", ["", ".", "...", ").", ">"])
 def test_full_stops_that_are_clues_of_a_link_stay(behind: str) -> None:
     blots = Puzzle(rows=((Block(BLOT),),), columns=((Block(BLOT),),))
-    link = str(write([blots], "puzzlink")).strip()
+    link = str(content_of([blots], "puzzlink")).strip()
     assert link.endswith("/1/1/..")
     (back,) = read((link + behind).encode())
     assert back.digest == blots.digest

@@ -20,8 +20,11 @@ from typing import IO, Any, Self
 
 from ..formats import format_of_extension, recognise, unpacked_name
 from ..formats.common.decode import decode
-from ..puzzle import SURROGATE, InvalidPuzzle, sound
+from ..puzzle import InvalidPuzzle
 from . import packing
+from .paths import PARQUET_MAGIC, opened, what_is
+from .paths import exact as exact
+from .paths import readable as readable
 from .remote import is_remote, located, open_remote
 
 MAX_BYTES = 512 << 20
@@ -59,7 +62,7 @@ BACKUP = re.compile(r".+(~|\.bak|\.orig)|#.+#", re.IGNORECASE)
 OPEN_FILES = re.compile(r"/dev/(stdin|fd/\d+)|/proc/self/fd/\d+")
 """Files that this process holds open, which may be pipes: `<(command)` of a shell."""
 
-PARQUET_MAGIC, ZIP_MAGIC = b"PAR1", b"PK\x03\x04"
+ZIP_MAGIC = b"PK\x03\x04"
 
 
 Claims = Callable[[str, Callable[[], bytes]], bool]
@@ -68,38 +71,6 @@ Claims = Callable[[str, Callable[[], bytes]], bool]
 name  in small letters, without folders.
 head  gives the first `PEEK` bytes, unpacked; only to be called where the name does not tell. Errors: InvalidPuzzle.
 """
-
-
-def readable(path: str) -> str:
-    """A path as people and results see it: what is no UTF-8 as `\\xe9`, the same in all locales.
-
-    Bytes can be told from signs: a sign that looks like such a byte has its own backslash as `\\x5c` (but where that
-    parts folders). So names that differ stay different, and `exact` gets the bytes back.
-    """
-    if path.isascii() or not SURROGATE.search(path):
-        return path if "\\" not in path else _told_apart(path)
-    try:
-        data = os.fsencode(_told_apart(path))
-    except UnicodeEncodeError:  # surrogates that no file name has
-        return sound(path)
-    return data.decode("utf-8", "backslashreplace")
-
-
-def _told_apart(path: str) -> str:
-    return path if os.sep == "\\" else BYTE.sub(r"\\x5c", path)
-
-
-BYTE = re.compile(r"\\(?=x[0-9a-f]{2})")
-
-
-def exact(name: str) -> str:
-    """The bytes that the system knows a readable name by, percent-encoded; "" where they are the name's own UTF-8."""
-    from urllib.parse import quote_from_bytes
-
-    if os.sep == "\\" or "\\x" not in name:
-        return ""
-    data = re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes.fromhex(found[1].decode()), name.encode())
-    return quote_from_bytes(data, "/") if data != name.encode() else ""
 
 
 class Skipped(str):
@@ -119,17 +90,6 @@ class Skipped(str):
     def told(self) -> str:
         """With what it is."""
         return f"{self} ({self.why})" if self.why else str(self)
-
-
-def _what(mode: int) -> str:
-    """What a file is that is no ordinary one and no folder, by its mode; "" for those."""
-    kinds = {
-        stat.S_IFIFO: "a pipe",
-        stat.S_IFSOCK: "a socket",
-        stat.S_IFCHR: "a device",
-        stat.S_IFBLK: "a device",
-    }
-    return kinds.get(stat.S_IFMT(mode), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +151,6 @@ def _reason(error: OSError) -> str:
 def _open(path: str) -> Any:
     """A file to read bytes from, here or elsewhere. Errors: OSError, InvalidPuzzle."""
     return open_remote(path) if is_remote(path) else opened(path)
-
-
-def opened(path: str) -> IO[bytes]:
-    """An ordinary file, opened without waiting for anybody. Errors: OSError, also for what is no ordinary file."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    mode = os.fstat(handle).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(handle)
-        raise OSError(0, f"expected an ordinary file, found {_what(mode) or 'a folder'}", path)
-    return open(handle, "rb")
 
 
 def _at_most(file: Any, name: str, packed: int = 0) -> bytes:
@@ -366,7 +316,7 @@ def _named(path: str, walk: _Walk, size: int | None = None) -> Iterator[Source]:
     try:
         if size is None:
             facts = os.stat(path)
-            if what := _what(facts.st_mode):
+            if what := what_is(facts.st_mode):
                 walk.note(path, what)
                 return
             size = facts.st_size
@@ -401,7 +351,7 @@ def _folder(path: str, walk: _Walk) -> Iterator[Source]:
             yield _failed(full, _reason(error))
             continue
         if not stat.S_ISREG(facts.st_mode):
-            walk.note(full, _what(facts.st_mode))
+            walk.note(full, what_is(facts.st_mode))
         elif BACKUP.fullmatch(os.path.basename(full)):
             walk.note(full, "a backup copy")
         elif full.lower().endswith((*ZIPS, *TARS)):

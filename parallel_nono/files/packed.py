@@ -17,7 +17,7 @@ import numpy as np
 
 from ..formats.common.text import MAX_CELLS, MAX_INKS, MAX_LINE
 from ..puzzle import BLOT, SURROGATE, InvalidPuzzle
-from .containers import PARQUET_MAGIC, opened, readable
+from .paths import PARQUET_MAGIC, opened, readable
 from .remote import is_remote, located, open_remote
 
 if TYPE_CHECKING:

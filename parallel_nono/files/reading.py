@@ -15,7 +15,8 @@ from ..formats import Content, Format, Packed, could_be, format_named, recognise
 from ..formats.common.decode import decode
 from ..formats.common.text import MAX_CELLS, MAX_LINE, fits, labelled, lengths, stem
 from ..puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
-from .containers import PARQUET_MAGIC, PEEK, Skipped, Source, sources
+from .containers import PEEK, Skipped, Source, sources
+from .paths import PARQUET_MAGIC
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -28,7 +28,7 @@ EMPTY_TEXTS = frozenset(
 """How people write the clue of an empty line: as 0, with a hyphen, a dash or a minus sign, as an empty list or text."""
 
 FOLDERS = re.compile(r"\\(?!x[0-9a-f]{2})")
-"""What parts folders elsewhere; `\\xe9` is a byte of a name that is no UTF-8 (see `containers.readable`)."""
+"""What parts folders elsewhere; `\\xe9` is a byte of a name that is no UTF-8 (see `files.paths.readable`)."""
 
 DIVIDER = re.compile(r"(?:={3,}|-{3,})\Z")
 """A line between two puzzles."""

@@ -77,8 +77,9 @@ def solve(options: Options, body: bytes, emit: Emit) -> None:
 
 def read(options: Options, body: bytes, emit: Emit) -> tuple[Puzzle, list[str]]:
     """The puzzle that is asked for, and what was done to make it of a picture; tells what else the file holds."""
-    from ...files.containers import PARQUET_MAGIC, Source
+    from ...files.containers import Source
     from ...files.packed import read_packed
+    from ...files.paths import PARQUET_MAGIC
     from ...files.reading import PHOTOS, read_sources
     from ...formats import recognise_bytes
     from ...puzzleset import SCHEMA, puzzle_at
