@@ -19,9 +19,9 @@ from parallel_nono.attempt import OUTCOMES, STAGES, Limits
 from parallel_nono.checker import check
 from parallel_nono.files.containers import sources
 from parallel_nono.files.reading import read
-from parallel_nono.generator import GENERATORS, generate, generate_set, many, write_manifest
+from parallel_nono.generator import GENERATORS, generate, generate_set, many
 from parallel_nono.generator.fields import box_sum, brightest
-from parallel_nono.generator.manifest import puzzles_of_files, texts_of
+from parallel_nono.generator.manifest import puzzles_of_files, texts_of, write_manifest
 from parallel_nono.generator.many import lines_of
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle, runs
 from parallel_nono.puzzleset import puzzles_of, set_of

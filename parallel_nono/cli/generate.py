@@ -66,7 +66,7 @@ def generate(
     from ..puzzle import InvalidPuzzle
 
     if manifest is not None:
-        from ..generator import write_manifest
+        from ..generator.manifest import write_manifest
 
         folder = out_folder or manifest.parent
         try:

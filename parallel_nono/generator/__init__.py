@@ -1,7 +1,7 @@
 """Puzzles from seeds: the same bytes on every machine and version.
 
 `generate` makes one puzzle, `generate_set` a packed set without an object per puzzle, `generate_huge` a set of one
-without an object per block, `write_manifest` whole files.
+without an object per block; `manifest.write_manifest` whole files.
 A kind of picture is one function and one line in `GENERATORS`.
 """
 
@@ -19,8 +19,6 @@ from . import black_white, colour, special
 from .fields import random_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
 LICENCE = "MIT"
@@ -188,11 +186,4 @@ def _chosen(kind: str, height: int, width: int, seed: int, options: dict[str, in
 _FROM_ONE = {"inks", "steps", "corridor", "thick"}
 
 
-def write_manifest(manifest: Path, out: Path) -> list[Path]:
-    """Make every file that a manifest lists in the folder `out`; see `manifest.py`."""
-    from . import manifest as files
-
-    return files.write_manifest(manifest, out)
-
-
-__all__ = ["GENERATORS", "Generator", "generate", "generate_huge", "generate_set", "write_manifest"]
+__all__ = ["GENERATORS", "Generator", "generate", "generate_huge", "generate_set"]
