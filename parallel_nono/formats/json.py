@@ -93,17 +93,12 @@ def parse(text: str, source: str) -> Parsed:
 
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
-        if json_lines.is_lines(text, source) and "\n" in text.strip():
-            yield from json_lines.parse(text, source, parse)
-            return
-        raise InvalidPuzzle(
-            f"{source}:{error.lineno}: expected JSON, found a mistake: {error.msg} (column {error.colno})"
-        ) from None
-    except RecursionError:
-        raise InvalidPuzzle(f"{source}: expected JSON, found brackets within brackets without end") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise InvalidPuzzle(f"{source}: expected JSON, found a mistake: {error}") from None
+    except (ValueError, RecursionError) as error:
+        several = isinstance(error, json.JSONDecodeError) and "\n" in text.strip()
+        if not several or not json_lines.is_lines(text, source):
+            raise json_lines.mistake(error, source) from None
+        yield from json_lines.parse(text, source, parse)
+        return
     if _is_data_set(data):
         yield from _data_set(data["data"], source)
         return

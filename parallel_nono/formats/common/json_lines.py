@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,6 +11,17 @@ from .. import Parsed, unpacked_name
 from .text import labelled, numbered, stem
 
 ENDINGS = (".jsonl", ".ndjson")
+
+
+def mistake(error: ValueError | RecursionError, source: str) -> InvalidPuzzle:
+    """What to raise for an error of `json.loads`."""
+    if isinstance(error, json.JSONDecodeError):
+        place, what = f"{source}:{error.lineno}", f"a mistake: {error.msg} (column {error.colno})"
+    elif isinstance(error, RecursionError):
+        place, what = source, "brackets within brackets without end"
+    else:  # a number of thousands of digits
+        place, what = source, f"a mistake: {error}"
+    return InvalidPuzzle(f"{place}: expected JSON, found {what}")
 
 
 def is_lines(text: str, source: str) -> bool:

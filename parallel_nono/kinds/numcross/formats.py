@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...files.containers import ZIP_MAGIC
+from ...formats.common import json_lines
 from ...formats.common.decode import decode
 from ...formats.common.text import CONTROL, labelled, shown, wrong
 from ...puzzle import InvalidPuzzle
@@ -314,13 +315,8 @@ def _objects(text: str, source: str) -> list[Any]:
                 data = [json.loads(line) for line in text.split("\n") if line.strip()]
             except json.JSONDecodeError:
                 raise error from None  # not one object a line: the place of what follows the first
-    except json.JSONDecodeError as error:
-        message = f"{source}:{error.lineno}: expected JSON, found a mistake: {error.msg} (column {error.colno})"
-        raise InvalidPuzzle(message) from None
-    except RecursionError:
-        raise InvalidPuzzle(f"{source}: expected JSON, found brackets within brackets without end") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise InvalidPuzzle(f"{source}: expected JSON, found a mistake: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise json_lines.mistake(error, source) from None
     if isinstance(data, dict) and isinstance(data.get("puzzles"), list):
         data = data["puzzles"]
     items = data if isinstance(data, list) else [data]
