@@ -17,8 +17,10 @@ from . import Format, Parsed
 from .common.shades import distinct
 from .common.text import (
     MAX_INKS,
+    NUMBERS_ALONE,
     Lines,
     balanced,
+    begins_with,
     coloured_clue,
     first_fit,
     from_first_full,
@@ -38,7 +40,6 @@ from .common.text import (
 
 TITLE = "a .cwc file"
 START = re.compile(r"\s*+([0-9]{1,6})[ \t]*+\n[ \t]*+([0-9]{1,6})[ \t]*+\n[ \t]*+([0-9]{1,6})[ \t]*+\n")
-ALONE = re.compile(r"[0-9?, \t\n]*+\Z")
 
 
 def sniff(text: str) -> bool:
@@ -48,16 +49,12 @@ def sniff(text: str) -> bool:
     height, width, _ = map(int, found.groups())
     wanted = 2 * (height + width)
     lines = [line.strip() for line in text[found.end(3) :].split("\n")[1:]]
-    if ALONE.match(text, found.end()):
+    if NUMBERS_ALONE.match(text, found.end()):
         between = (height, 2 * height + 1, 2 * height + width + 2)
         parted = not any(lines[place] for place in between if place < len(lines))
         if sum(map(bool, lines)) == wanted or (wanted <= len(lines) <= wanted + 5 and parted):
             return True
     return len(lines) > wanted and first_fit(text, parse, 2)
-
-
-def begins(text: str) -> bool:
-    return START.match(text) is not None and first_fit(text, parse)
 
 
 def parse(text: str, source: str) -> Parsed:
@@ -145,5 +142,5 @@ FORMAT = Format(
     colours=True,
     blots=True,
     first="0123456789",
-    begins=begins,
+    begins=begins_with(START, parse),
 )

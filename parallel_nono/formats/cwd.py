@@ -15,6 +15,7 @@ from ..puzzle import Puzzle
 from . import Format, Parsed
 from .common.text import (
     Lines,
+    begins_with,
     black_clues,
     first_fit,
     fits,
@@ -48,10 +49,6 @@ def sniff(text: str) -> bool:
     if len(lines) < height + width:
         return False
     return len([line for line in lines if line]) == height + width or (len(lines) > height and not lines[height])
-
-
-def begins(text: str) -> bool:
-    return START.match(text) is not None and first_fit(text, parse)
 
 
 def parse(text: str, source: str) -> Parsed:
@@ -103,5 +100,5 @@ FORMAT = Format(
     blots=True,
     first="0123456789",
     rivals=("keen",),
-    begins=begins,
+    begins=begins_with(START, parse),
 )

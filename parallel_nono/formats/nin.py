@@ -14,6 +14,7 @@ from ..puzzle import Puzzle
 from . import Format, Packed, Parsed
 from .common.text import (
     Lines,
+    begins_with,
     black_clues,
     first_fit,
     fits,
@@ -47,10 +48,6 @@ def sniff(text: str) -> bool:
     if lines == wanted or len(text[found.end(2) :].split("\n")) >= wanted == _full(text[found.end(2) :]):
         return True
     return lines > wanted and first_fit(text, parse, 2)
-
-
-def begins(text: str) -> bool:
-    return START.match(text) is not None and first_fit(text, parse)
 
 
 def _full(text: str) -> int:
@@ -109,5 +106,5 @@ FORMAT = Format(
     blots=True,
     first="0123456789",
     rivals=("nono", "dataset"),
-    begins=begins,
+    begins=begins_with(START, parse),
 )

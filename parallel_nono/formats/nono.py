@@ -15,7 +15,9 @@ from ..puzzle import Clue, Puzzle
 from . import Format, Parsed
 from .common.blocks import written
 from .common.text import (
+    NUMBERS_ALONE,
     Lines,
+    begins_with,
     black_clues,
     first_fit,
     fits,
@@ -35,7 +37,6 @@ from .common.text import (
 
 TITLE = "columns-first text"
 START = re.compile(r"\s*+([0-9]{1,6})[ \t]++([0-9]{1,6})[ \t]*+\n")
-ALONE = re.compile(r"[0-9?, \t\n]*+\Z")
 
 
 def sniff(text: str) -> bool:
@@ -44,15 +45,11 @@ def sniff(text: str) -> bool:
         return False
     lines = text[found.end(2) :].split("\n")[1:]
     wanted = int(found[1]) + int(found[2])
-    if ALONE.match(text, found.end()) and (
+    if NUMBERS_ALONE.match(text, found.end()) and (
         sum(not line.isspace() for line in lines if line) == wanted or wanted <= len(lines) <= wanted + 1
     ):
         return True
     return len(lines) > wanted and first_fit(text, parse, 2)
-
-
-def begins(text: str) -> bool:
-    return START.match(text) is not None and first_fit(text, parse)
 
 
 def parse(text: str, source: str) -> Parsed:
@@ -125,5 +122,5 @@ FORMAT = Format(
     write,
     blots=True,
     first="0123456789",
-    begins=begins,
+    begins=begins_with(START, parse),
 )

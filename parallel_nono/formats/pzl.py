@@ -15,7 +15,20 @@ from dataclasses import replace
 from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle, letter, line_name
 from . import Format, Parsed
 from .common.shades import title_of
-from .common.text import Words, balanced, first_fit, labelled, lengths, make, only_one, shown, sizes, stem, wrong
+from .common.text import (
+    Words,
+    balanced,
+    begins_with,
+    first_fit,
+    labelled,
+    lengths,
+    make,
+    only_one,
+    shown,
+    sizes,
+    stem,
+    wrong,
+)
 
 TITLE = "Izaron's .pzl"
 START = re.compile(r"\s*[0-9]{1,5}\s+#[0-9a-fA-F]{6}\b")
@@ -38,10 +51,6 @@ def sniff(text: str) -> bool:
             return first_fit(text, parse, 2)
         blocks += len(words) - 1
     return blocks > 0
-
-
-def begins(text: str) -> bool:
-    return LONGEST_HEADER.match(text) is not None and first_fit(text, parse)
 
 
 def parse(text: str, source: str) -> Parsed:
@@ -140,5 +149,5 @@ FORMAT = Format(
     colours=True,
     first="0123456789",
     rivals=("nin",),
-    begins=begins,
+    begins=begins_with(LONGEST_HEADER, parse),
 )

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice, pairwise
 from typing import Any
 
@@ -247,6 +247,19 @@ def first_fit(text: str, parse: Callable[[str, str], Parsed], n: int = 1) -> boo
     except InvalidPuzzle:
         return False
     return len(found) == n and all(isinstance(item, Puzzle) and fits(item.rows, item.columns) for item in found)
+
+
+def begins_with(head: re.Pattern[str], parse: Callable[[str, str], Parsed]) -> Callable[[str], bool]:
+    """`Format.begins` of a format whose puzzles open with `head`: such a head, and a puzzle that fits."""
+    return partial(_begins_with, head, parse)
+
+
+def _begins_with(head: re.Pattern[str], parse: Callable[[str, str], Parsed], text: str) -> bool:
+    return head.match(text) is not None and first_fit(text, parse)
+
+
+NUMBERS_ALONE = re.compile(r"[0-9?, \t\n]*+\Z")
+"""The rest of a text that has nothing but clues of lengths."""
 
 
 def two_sizes(line: tuple[int, str], source: str, hope: str) -> tuple[int, int]:
