@@ -131,6 +131,15 @@ SHADES = (
 """Inks for puzzles that bring none."""
 
 
+OPEN_SIGN = "?"
+"""A cell of a grid as text whose colour is not known."""
+
+
+def grid_text(grid: Iterable[Iterable[int]], n_colours: int) -> str:
+    """A grid in one line: rows joined by `/`, one `letter` a cell, `?` for what is no colour of the palette (-1)."""
+    return "/".join("".join(letter(c, n_colours) if 0 <= c < n_colours else OPEN_SIGN for c in row) for row in grid)
+
+
 def palette_of(n_colours: int) -> Palette:
     """White and `n_colours` - 1 inks: twelve with names, the others numbered, their shades spread by a hash."""
     if n_colours <= 2:

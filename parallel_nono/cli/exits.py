@@ -43,6 +43,21 @@ MEANINGS = {
 }
 
 
+CODES = {
+    "unique": Code.FINE,
+    "solved": Code.FINE,
+    "multiple": Code.NO,
+    "contradiction": Code.NO,
+    "invalid": Code.INVALID,
+    "crashed": Code.BUG,
+}
+
+
+def code_of(outcome: str) -> Code:
+    """The exit code for one puzzle with an `attempt.Outcome`; those that CODES does not have leave it undecided."""
+    return CODES.get(outcome, Code.UNDECIDED)
+
+
 class Failure(Exception):
     """Ends a command with `code` and one line on stderr."""
 

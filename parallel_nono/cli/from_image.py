@@ -27,8 +27,8 @@ from .common import (
 )
 from .convert import STDOUT, write
 from .draw import Album
-from .exits import Code, Failure, writing
-from .solve import code_of, verdict
+from .exits import Code, Failure, code_of, writing
+from .solve import verdict
 
 if TYPE_CHECKING:
     from ..attempt import Limits, Result
@@ -231,7 +231,7 @@ class _Maker:
             if puzzle.n_colours > 2:
                 show(legend(puzzle, colour=self.paint), self.file)
         self.say(self.verdict(result, others[0][0] if others else 0))
-        code, cells = code_of(result), array_of(puzzle.goal)
+        code, cells = code_of(result.outcome), array_of(puzzle.goal)
         sheet = Sheet(puzzle, cells, array_of(others[0][1]) if others else None)
         good = result.outcome is Outcome.UNIQUE and (self.aim is not Aim.LINES or result.stage in ("read", "line"))
         changed = None if good or self.aim is Aim.NONE else self.proposed(made, brief)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine.waiting import patiently
 from ..pictures.door import put, say, say_json
 from .common import complain, counted, say_if_compiling, say_skipped, settings
-from .exits import Code, Failure, writing
+from .exits import Code, Failure, code_of, writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from ..attempt import Limits
     from ..engine.work import Work
     from ..kinds import Kind
-
-CODES = {
-    "unique": Code.FINE,
-    "solved": Code.FINE,
-    "multiple": Code.NO,
-    "contradiction": Code.NO,
-    "invalid": Code.INVALID,
-    "crashed": Code.BUG,
-}
-"""Exit codes by outcomes; the others leave it undecided."""
 
 
 def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bool) -> Code:
@@ -47,7 +37,7 @@ def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bo
             row = patiently(_row, work, puzzle)
         except RejectedSolution as error:
             raise Failure(Code.BUG, f"{error}; please report it with the puzzle") from error
-        code = max(code, CODES.get(row["outcome"], Code.UNDECIDED))
+        code = max(code, code_of(row["outcome"]))
         if as_json:
             facts = {name: value for name, value in row.items() if name not in OF_THE_RUN}
             say_json(facts)

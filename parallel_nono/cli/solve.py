@@ -34,7 +34,7 @@ from .common import (
     width,
 )
 from .draw import Album
-from .exits import Code, Failure, writing
+from .exits import Code, Failure, code_of, writing
 from .kinds import solve_kind
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def solve(
             code = max(code, Code.INVALID)
             continue
         result = patiently(solve_one, puzzle, limits, None, lanes)
-        code = max(code, code_of(result))
+        code = max(code, code_of(result.outcome))
         if json:
             say_json(_json(puzzle, result))
         else:
@@ -193,27 +193,19 @@ class SolutionFile:
     def add(self, puzzle: Puzzle, result: Result) -> None:
         """The solutions of one puzzle."""
         from ..pictures.door import printable
+        from ..puzzle import grid_text
 
         number = f"exactly {result.n_solutions}" if result.exhausted else f"at least {result.n_solutions}"
         title = printable(puzzle.name or f"{puzzle.source} #{puzzle.index}")
         with writing(self._path):
             self._file.write(f"# {title}: {number}\n")
-            self._file.writelines(_text(puzzle, solution) + "\n" for solution in result.solutions)
+            self._file.writelines(grid_text(solution, puzzle.n_colours) + "\n" for solution in result.solutions)
             self._file.flush()
 
     def finish(self) -> None:
         """All is written."""
         with writing(self._path):
             self._file.close()
-
-
-def code_of(result: Result) -> Code:
-    """The exit code for one puzzle."""
-    from ..attempt import Outcome
-
-    if result.outcome in (Outcome.UNIQUE, Outcome.SOLVED):
-        return Code.FINE
-    return Code.NO if result.outcome in (Outcome.MULTIPLE, Outcome.CONTRADICTION) else Code.UNDECIDED
 
 
 def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: bool) -> list[str]:
@@ -258,13 +250,6 @@ def common(grids: Sequence[Grid]) -> Grid:
     )
 
 
-def _text(puzzle: Puzzle, grid: Grid) -> str:
-    """Rows joined by `/`, `?` for an open cell."""
-    from ..puzzle import letter
-
-    return "/".join("".join("?" if c < 0 else letter(c, puzzle.n_colours) for c in row) for row in grid)
-
-
 def verdict(result: Result, n_differing: int) -> str:
     """The outcome as a sentence."""
     from ..attempt import Outcome
@@ -293,10 +278,12 @@ def verdict(result: Result, n_differing: int) -> str:
 
 def _json(puzzle: Puzzle, result: Result) -> dict[str, Any]:
     """The columns of a run that mean something here, and all solutions that were kept."""
+    from ..puzzle import grid_text
     from ..report.rating import rate
 
     rating = rate(result.stage, result.outcome, result.counts)
-    solutions = [_text(puzzle, grid) for grid in result.solutions]
+    n = puzzle.n_colours
+    solutions = [grid_text(grid, n) for grid in result.solutions]
     columns = {
         **{
             name: getattr(puzzle, name)
@@ -309,8 +296,8 @@ def _json(puzzle: Puzzle, result: Result) -> dict[str, Any]:
         "technique": rating.technique.name if rating else "",
         "solution": solutions[0] if solutions else "",
         "solutions": solutions,
-        "partial": _text(puzzle, result.partial),
-        "common": _text(puzzle, common(result.solutions)) if solutions else "",
+        "partial": grid_text(result.partial, n),
+        "common": grid_text(common(result.solutions), n) if solutions else "",
         "warnings": "; ".join(puzzle.warnings),
     }
     return columns

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ..attempt import OUTCOMES, STAGES, Limits, Outcome
 from ..checker.plain import check
-from ..puzzle import Grid, InvalidPuzzle, Puzzle, letter
+from ..puzzle import Grid, InvalidPuzzle, Puzzle, grid_text
 from ..puzzleset import puzzle_at
 from ..solver.external import OPEN, Ended, Program, ProgramFailed, Said, ask, text_for, understood
 from . import Kind, Solved
@@ -52,7 +52,7 @@ def solve(program: Program, chunk: pa.RecordBatch, limits: Limits, abort: np.nda
                 seconds[name][place] = value
     n_colours = chunk.column("n_colours").to_pylist()
     solutions = [
-        ["/".join("".join(letter(c, colours) for c in row) for row in grid) for grid in finding.solutions]
+        [grid_text(grid, colours) for grid in finding.solutions]
         for finding, colours in zip(findings, n_colours, strict=True)
     ]
     told = chunk.column("warnings").to_pylist()
