@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from parallel_nono.attempt import OUTCOMES, Limits
-from parallel_nono.generate import generate_set
+from parallel_nono.generator import generate_set
 from parallel_nono.kernels import kernel
 from parallel_nono.kernels.board import N_LINES, all_waiting, board_of, open_cells, open_planes
 from parallel_nono.kernels.narrow import propagate_narrow
