@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from console import pnono
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import puzzles
 
@@ -89,6 +89,9 @@ def test_a_count_is_the_same_alone_and_in_a_crowd(
 
 
 @given(puzzles(most=4), st.integers(0, 40) | st.integers(2**62, 2**70))
+@example(permutations(4), 2**63)  # one more than a column can hold
+@example(permutations(4), 23)
+@example(permutations(4), 24)
 @settings(max_examples=60)
 def test_a_cap_cuts_the_number_of_solutions_and_changes_nothing_else(puzzle: Puzzle, cap: int) -> None:
     number = oracles.n_solutions(puzzle)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mutations import mutated, packed_like_parsed, sound
 from strategies import blotted_puzzles, puzzles, puzzles_of_clues, puzzles_of_grids
@@ -186,8 +186,15 @@ def carries(form: Format, puzzle: Puzzle) -> bool:
     return LIMITS.get(form.name, lambda puzzle: True)(puzzle)
 
 
+HIDDEN = (Block(BLOT),)
+
+
 @pytest.mark.parametrize("form", WRITERS, ids=lambda form: form.name)
 @given(puzzle=st.one_of(puzzles(most=5), puzzles_of_grids(most=5), blotted_puzzles(most=5)))
+@example(puzzle=Puzzle((HIDDEN,), (HIDDEN,)))  # full stops at the end of an address
+@example(puzzle=Puzzle((HIDDEN, ()), (HIDDEN, ())))  # a lone 0 beside an empty line
+@example(puzzle=Puzzle.of_grid(((0,),)))
+@example(puzzle=Puzzle.of_grid(((0, 0), (0, 0), (1, 0))))  # blank lines before the others
 @settings(max_examples=40)
 def test_what_is_written_is_read_back_as_the_same_puzzle(form: Format, puzzle: Puzzle) -> None:
     assert form.write is not None
@@ -727,6 +734,10 @@ def test_huge_sizes_allocate_nothing(form: Format) -> None:
     st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)),
     st.sampled_from([f.name for f in FORMATS]),
 )
+@example(b"2 1\n2\n1\n1\n\x1a", "nin")  # the old sign for the end of a file
+@example(b"2 1\n2\n1\n1\n" + b"\0" * 9, "nin")
+@example(b"\xef\xbb\xbf2 1\n2\n\xef\xbb\xbf1\n1\n", "nin")
+@example(b'{"rows": [null], "columns": [[]]}', "json")
 @settings(max_examples=300)
 def test_any_bytes_forced_into_any_format_never_raise(data: bytes, name: str) -> None:
     sound(data, "file", name)

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 import strategies
 from console import pnono
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from oracles import settled_grid
 
 from parallel_nono.attempt import OUTCOMES, Limits
@@ -42,8 +42,8 @@ from parallel_nono.lanes.compiling import compile_lanes
 from parallel_nono.lanes.coordinator import Coordinator
 from parallel_nono.lanes.rounds import Rounds
 from parallel_nono.lanes.team import Threads
-from parallel_nono.puzzle import Puzzle
-from parallel_nono.puzzleset import clues_of, set_of
+from parallel_nono.puzzle import Block, Puzzle
+from parallel_nono.puzzleset import clues_of, plain_palette, set_of
 from parallel_nono.solver import solve_set
 from parallel_nono.solver.pipeline import Results, Settled
 
@@ -81,6 +81,8 @@ def settled(batch: pa.RecordBatch, coordinator: Coordinator, limits: Limits = ON
 
 
 @given(puzzle=strategies.puzzles() | strategies.blotted_puzzles())
+@example(puzzle=Puzzle(((Block(1, 1),),), ((Block(1, 2),),), plain_palette(3)))  # no colour is left for the cell
+@example(puzzle=Puzzle(((Block(2),), ()), ((Block(1),), (Block(1),))))
 def test_every_small_puzzle_ends_as_with_rounds_on_one_thread(two: Coordinator, puzzle: Puzzle) -> None:
     batch = set_of([puzzle])
     alone, shared = solve_set(batch, IN_ROUNDS), solve_set(batch, IN_ROUNDS, lines=two)
