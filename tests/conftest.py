@@ -1,13 +1,26 @@
-"""Shared fixtures. `../shared` holds benchmark puzzles and right solutions that are not ours to ship."""
+"""Shared fixtures, how the tests are shared out, and what each costs.
+
+`../shared` holds benchmark puzzles and right solutions that are not ours to ship.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
+import time
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
+
+if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+    from uncompiled import use_python
+
+    use_python()
 
 # The first compiled call takes seconds, so no example has a deadline. What decides if a change may land tries the same
 # examples every time; a run by hand tries new ones.
@@ -30,3 +43,65 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs the folder ../shared beside the checkout (benchmark puzzles that are not ours to ship)")
     return SHARED
+
+
+# Two processes share the tests (`-n 2`), file by file, and should end at the same time: what takes long comes first,
+# and the tests of these files, all of them long and with nothing in common, are shared out one by one.
+
+ONE_BY_ONE = ("test_cluster.py", "test_nodes.py")
+RAY_S, SLOW_S, OTHER_S = 20.0, 3.0, 0.05
+"""Seconds that a test may take, by its marks."""
+
+
+def scope_of(nodeid: str) -> str:
+    """What stays together: a file, or a test."""
+    path = nodeid.split("::", 1)[0]
+    return nodeid if Path(path).name in ONE_BY_ONE else path
+
+
+def seconds_of(item: pytest.Item) -> float:
+    return RAY_S if item.get_closest_marker("ray") else SLOW_S if item.get_closest_marker("slow") else OTHER_S
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    seconds: dict[str, float] = defaultdict(float)
+    for item in items:
+        seconds[scope_of(item.nodeid)] += seconds_of(item)
+    items.sort(key=lambda item: (-seconds[scope_of(item.nodeid)], scope_of(item.nodeid)))
+
+
+class LongFirst(LoadScopeScheduling):
+    """By scope, in the order of the collection (--no-loadscope-reorder)."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return scope_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LongFirst | None:
+    return LongFirst(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+# What each test costs: processor time does not depend on who else uses the machine.
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "append to FILE for each test: its CPU seconds, those of the processes it started, wall seconds, its name"
+    parser.addoption("--costs", metavar="FILE", help=text)
+
+
+def _spent() -> tuple[float, ...]:
+    found = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return (*(usage.ru_utime + usage.ru_stime for usage in found), time.perf_counter())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    before = _spent()
+    result = yield
+    if path := item.config.getoption("--costs"):
+        spent = (f"{after - then:.3f}" for after, then in zip(_spent(), before, strict=True))
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("\t".join((*spent, item.nodeid)) + "\n")
+    return result

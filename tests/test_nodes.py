@@ -49,7 +49,7 @@ def in_namespace(test: Callable[..., None]) -> Callable[..., None]:
             return
         if not may_unshare():
             pytest.skip("needs the right to make network, process and mount namespaces (root)")
-        pytest_ = f"{sys.executable} -m pytest -q -x -p no:cacheprovider {__file__}::{test.__name__}"
+        pytest_ = f"{sys.executable} -m pytest -n0 -q -x -p no:cacheprovider {__file__}::{test.__name__}"
         inner = f"ip link set lo up && exec {pytest_}"
         ended = subprocess.run(
             [*UNSHARE, "sh", "-c", inner], capture_output=True, text=True, timeout=300, env={**os.environ, INSIDE: "1"}
