@@ -33,6 +33,7 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--insecure"], []])
 def test_a_dead_address_is_one_sentence(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "hook.non").write_text(HOOK)
@@ -208,6 +209,7 @@ print(os.waitstatus_to_exitcode(os.wait()[1]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Ray's library stays as it is")
 @pytest.mark.parametrize(("how", "code", "output"), [("free", 0, "['told']\n5\n"), ("locked", 69, "")])
 def test_the_end_that_a_library_wants_comes_to_us(how: str, code: int, output: str) -> None:

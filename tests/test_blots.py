@@ -204,6 +204,7 @@ def long_lines(draw: st.DrawFn) -> tuple[Clue, Sets, int]:
     return clue, tuple(allowed), n_colours
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(long_lines())
 def test_long_lines_agree_with_tables_across_the_bounds_of_words(line: tuple[Clue, Sets, int]) -> None:

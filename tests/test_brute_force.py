@@ -27,6 +27,7 @@ def _script() -> ModuleType:
 brute_force = _script()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 3000, 500))
 def test_random_small_puzzles_are_decided_and_counted_as_by_brute_force(first: int) -> None:
     assert brute_force.compare_random(first, first + 500, seed=20) == []
@@ -43,6 +44,7 @@ def test_empty_lines_around_a_puzzle_change_neither_verdict_nor_count(frame: tup
     assert list(brute_force.differences(puzzles, *frame)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", brute_force.PICTURES)
 def test_all_pictures_of_a_size_are_counted_as_published(size: tuple[int, int, int]) -> None:
     counts, differences = brute_force.compare_pictures(*size)

@@ -204,6 +204,7 @@ def test_the_oracle_of_lines_knows_the_contest_examples() -> None:
     assert len(oracles.arrangements((a, b, a), 4)) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("height", "width", "pictures", "sets", "unique", "line_solvable", "most"),
     [(2, 2, 16, 15, 14, 14, 2), (3, 3, 512, 445, 384, 384, 6), (4, 4, 65_536, 58_196, 52_362, 51_234, 24)],

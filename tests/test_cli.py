@@ -71,6 +71,7 @@ def files(tmp_path: Path) -> Path:
 # pnono line
 
 
+@pytest.mark.slow
 def test_every_line_of_the_truth_table_comes_out(shared: Path) -> None:
     with (shared / "truth/line_truth.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -209,6 +210,7 @@ def test_a_puzzle_comes_through_standard_input() -> None:
     assert json.loads(ended.out)["solution"] == HOOK_SOLUTION
 
 
+@pytest.mark.slow
 def test_colours_are_for_terminals_unless_told_otherwise(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
@@ -221,6 +223,7 @@ def test_colours_are_for_terminals_unless_told_otherwise(files: Path, monkeypatc
     assert "\x1b[" not in in_terminal("solve", hook, TERM="dumb")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["colorama", "pandas"])
 def test_what_libraries_would_import_if_it_is_there_is_not_imported(module: str, files: Path) -> None:
     (files / f"{module}.py").write_text("import atexit\natexit.register(print, 'here I am')\n")

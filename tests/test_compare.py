@@ -54,6 +54,7 @@ def pairs_by_hand(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> list[tupl
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(ROWS, ROWS)
 def test_every_figure_is_the_one_that_plain_python_finds(
@@ -176,6 +177,7 @@ def rank_correlation(x: list[float], y: list[float]) -> float:
     return statistics.correlation(ranks(x), ranks(y))
 
 
+@pytest.mark.slow
 def test_a_run_beside_published_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["webpbn 1", "webpbn 6", "webpbn 16", "webpbn 2040", "webpbn 6574", "webpbn 8098"]
     digests = {name: published_of(name)[0]["digest"] for name in names}

@@ -116,6 +116,7 @@ def test_more_solutions_than_a_column_holds_are_that_many_at_least() -> None:
     assert (int(result.n_solutions[0]), bool(result.exhausted[0])) == (MAX_COUNTED, False)
 
 
+@pytest.mark.slow
 def test_a_higher_cap_never_takes_another_way_to_the_verdict() -> None:
     plain = solve_set(set_of([permutations(8)]), Limits(plan=Plan(visits=60)))
     for cap in (3, 1000, 2**62):
@@ -165,6 +166,7 @@ def test_keeping_many_solutions_changes_no_figure() -> None:
         assert getattr(counted, column) == getattr(kept, column), column
 
 
+@pytest.mark.slow
 def test_a_count_that_is_cut_by_the_clock_says_so(tmp_path: Path) -> None:
     """The one case in which a number depends on the machine: then the row says that it is no whole count."""
     (tmp_path / "in.json").write_text(as_json([permutations(12), permutations(3)]))

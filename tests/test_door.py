@@ -129,6 +129,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: ascii(" ".join(words)))
 def test_no_command_prints_what_is_not_text(

@@ -162,6 +162,7 @@ def pieces_strategy() -> st.SearchStrategy[list[Piece]]:
     )
 
 
+@pytest.mark.slow
 @given(pieces_strategy(), st.integers(1, 5))
 def test_every_puzzle_has_one_row_for_any_mix_of_pieces_and_any_number_of_workers(
     pieces: list[Piece], workers: int

@@ -221,6 +221,7 @@ def test_several_solvers_have_a_folder_each_and_resume(actor: Path, tmp_path: Pa
     assert "a run is resumed with the options it had: solver" in refused.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_run_and_its_program(actor: Path, tmp_path: Path) -> None:
     folder = stage(tmp_path / "in", ["one", "children", "one"])
     words = [sys.executable, "-m", "parallel_nono", "run", folder, "--solver", actor, "--out", "out", "--seconds", "60"]
@@ -237,6 +238,7 @@ def test_ctrl_c_ends_a_run_and_its_program(actor: Path, tmp_path: Path) -> None:
     assert not left_behind()
 
 
+@pytest.mark.slow
 def test_a_definition_among_the_puzzles_is_data(actor: Path, tmp_path: Path) -> None:
     """Only what the command line names is ever started."""
     folder = stage(tmp_path / "in", ["one"])
@@ -255,6 +257,7 @@ def test_a_definition_among_the_puzzles_is_data(actor: Path, tmp_path: Path) -> 
 # What is refused before a run
 
 
+@pytest.mark.slow
 def test_a_program_that_is_not_there_is_said_before_the_run(tmp_path: Path) -> None:
     folder = stage(tmp_path / "in", ["one"])
     missing = definition(tmp_path / "missing.toml", command=["no-such-program"], install="apt install it")
@@ -268,6 +271,7 @@ def test_a_program_that_is_not_there_is_said_before_the_run(tmp_path: Path) -> N
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -355,6 +359,7 @@ def test_what_a_program_cannot_do_is_not_put_to_it(tmp_path: Path) -> None:
     assert "sgt" in solved.columns["witness"][0].as_py() or "colour" in solved.columns["witness"][0].as_py()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(puzzles(most=3), st.data())
 def test_no_solution_counts_unless_it_obeys_the_clues(puzzle: Puzzle, data: st.DataObject) -> None:
@@ -400,6 +405,7 @@ def test_the_solvers_are_to_be_seen_in_configs() -> None:
     assert sorted(path.stem for path in (ROOT / "configs/solvers").glob("*.toml")) == external.names()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not importlib.util.find_spec("picross_solver"), reason="needs picross-solver (pip)")
 def test_picross_solver_agrees_with_us(tmp_path: Path) -> None:
     pnono(

@@ -349,6 +349,7 @@ def in_text(lines: list[list[str]], rows: list[tuple[Any, ...]]) -> None:
 # Reports.
 
 
+@pytest.mark.slow
 def test_the_rows_are_those_of_a_run_and_worth_a_report(run_of: Callable[[str], Path]) -> None:
     rows = rows_of(run_of("ordinary"))
     assert {row["outcome"] for row in rows} >= {"unique", "multiple", "contradiction", "invalid"}
@@ -362,6 +363,7 @@ def test_the_rows_are_those_of_a_run_and_worth_a_report(run_of: Callable[[str], 
     assert {row["solver"].split()[0] for row in external} == {"picross-solver"}
 
 
+@pytest.mark.slow
 def test_a_report_as_csv_and_json(out: Path, said: Said) -> None:
     top = 7
     rows, (facts, sessions) = rows_of(out), facts_of(out)
@@ -393,6 +395,7 @@ def test_a_report_as_csv_and_json(out: Path, said: Said) -> None:
         same([heavy["work_s"], heavy["n_colours"], heavy["outcome"], heavy["stage"]], [value[0], *value[3:6]])
 
 
+@pytest.mark.slow
 def test_a_report_as_markdown_text_and_page(out: Path, tmp_path: Path, said: Said) -> None:
     rows, (_, sessions) = rows_of(out), facts_of(out)
     expected = tables(rows, 10)
@@ -498,6 +501,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), PAIRS)
 def test_a_comparison(a: str, b: str, run_of: Callable[[str], Path], tmp_path: Path, said: Said) -> None:
     one, other = run_of(a), run_of(b)
@@ -569,6 +573,7 @@ def test_verdicts_and_counts_are_the_same_whoever_works(run_of: Callable[[str], 
     assert said[0] == said[1] == said[2]
 
 
+@pytest.mark.slow
 def test_runs_with_nothing_in_common_are_no_comparison(run_of: Callable[[str], Path], tmp_path: Path) -> None:
     (tmp_path / "one.nin").write_text("3 1\n3\n1\n1\n1\n")
     pnono("run", "one.nin", "--out", "other", "--quiet", cwd=tmp_path)
@@ -593,6 +598,7 @@ def spearman(x: list[float], y: list[float]) -> float:
 UNDECIDED = ("timeout", "stalled", "crashed", "invalid")
 
 
+@pytest.mark.slow
 def test_a_run_beside_published_times(tmp_path: Path) -> None:
     folder = SHARED / "data" / "wolter_survey"
     if not folder.is_dir():

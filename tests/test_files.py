@@ -299,6 +299,7 @@ def test_a_header_of_any_size_allocates_nothing(text: str) -> None:
 # Sets of many files, long files, packed files.
 
 
+@pytest.mark.slow
 def test_many_files_make_one_set_in_their_order() -> None:
     items = []
     for i in range(400):

@@ -142,6 +142,7 @@ def cases() -> Iterator[tuple[str, Callable[[Path, Path], None], str]]:
         yield from ((entry, link_to_file, command) for command in COMMANDS if command not in ENTRIES[entry].split())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_follows_a_link_or_waits_for_a_pipe_below_a_folder_of_results(

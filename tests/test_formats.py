@@ -791,6 +791,7 @@ WITHIN = 4.0
 """Seconds of processor time; what takes time beyond its length takes many more."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -871,6 +872,7 @@ def real_files(shared: Path) -> Iterator[reading.Source]:
     yield from reading.sources([shared / "data"])
 
 
+@pytest.mark.slow
 def test_all_real_files_are_read(shared: Path) -> None:
     batches = [batch for source in real_files(shared) for batch in reading.batches(source)]
     errors = [text for batch in batches for text in batch.column("error").to_pylist() if text]

@@ -296,6 +296,7 @@ def test_of_equally_many_changes_the_cheapest_are_taken() -> None:
     assert change == (1, 0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aim", ["unique", "lines"])
 def test_what_is_too_much_to_try_is_approached_greedily(aim: str) -> None:
     noise = (np.random.default_rng(6).random((12, 12)) < 0.5).astype(int)

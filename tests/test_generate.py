@@ -315,6 +315,7 @@ def test_a_broken_manifest_is_told_where_and_why(tmp_path: Path, text: str, mess
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_every_byte_of_the_datasets_is_made_again_from_the_manifest(tmp_path: Path) -> None:
     made = write_manifest(DATASETS / "manifest.toml", tmp_path)
     kept = {path.name for path in DATASETS.iterdir()} - {"manifest.toml", "README.md"}
@@ -329,6 +330,7 @@ def drawn() -> dict[str, list[Puzzle]]:
     return dict(puzzles_of_files(DATASETS / "manifest.toml"))
 
 
+@pytest.mark.slow
 def test_the_datasets_are_read_as_the_puzzles_that_were_drawn(drawn: dict[str, list[Puzzle]]) -> None:
     n = 0
     for name, puzzles in drawn.items():

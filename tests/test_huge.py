@@ -152,6 +152,7 @@ def test_solutions_as_text_become_their_cells(n_colours: int) -> None:
     assert sheet.other is None
 
 
+@pytest.mark.slow
 def test_a_made_puzzle_is_solved_from_its_text(tmp_path: Path) -> None:
     """Above the size from which generators go by strips, clues by chunks, and texts through the compiled reader."""
     command = ("generate", "blobs", tmp_path / "made.non", "--height", 1800, "--width", 2400, "--set", "density=80")

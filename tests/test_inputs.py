@@ -136,6 +136,7 @@ def one_sentence(ended: Ended) -> str:
     return line
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("kind", NOTHING)
 @pytest.mark.parametrize("command", COMMANDS)
@@ -165,6 +166,7 @@ def name_of(data: bytes) -> str:
     return os.fsdecode(data)
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("command", COMMANDS)
 def test_names_that_are_no_utf_8_work_and_are_told_from_those_that_look_so(command: str, tmp_path: Path) -> None:
@@ -241,6 +243,7 @@ def test_readable_names_that_differ_are_of_files_that_differ() -> None:
     assert len({readable(os.fsdecode(name)) for name in names}) == len(names)
 
 
+@pytest.mark.slow
 @posix
 def test_an_ascii_locale_changes_no_name_in_the_rows(tmp_path: Path) -> None:
     (tmp_path / "caf\u00e9.non").write_text(HOOK)
@@ -324,6 +327,7 @@ def test_a_file_that_became_a_pipe_is_an_error_of_its_own(tmp_path: Path) -> Non
         source.load()
 
 
+@pytest.mark.slow
 @posix
 def test_a_pipe_that_is_open_is_read(tmp_path: Path) -> None:
     words = ["bash", "-c", f'{sys.executable} -m parallel_nono lint --no-solve <(echo "{HOOK}")']
@@ -332,6 +336,7 @@ def test_a_pipe_that_is_open_is_read(tmp_path: Path) -> None:
     assert "1 puzzle: 0 errors" in done.stdout
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("words", [("run", "-", "--out", "out"), ("line", "1", "-"), ("from-image", "-")])
 def test_a_closed_standard_input_is_said(
@@ -434,6 +439,7 @@ def test_a_line_of_numbers_longer_than_any_clue_is_refused_at_once(sign: bytes) 
     )
 
 
+@pytest.mark.slow
 def test_the_longest_row_of_cells_is_no_such_line() -> None:
     longest = 200_000
     text = f"width {longest}\nheight 1\nrows\n{','.join(['1'] * (longest // 2))}\ncolumns\n" + "1\n0\n" * (longest // 2)

@@ -45,6 +45,7 @@ def digests(data: str | bytes, name: str = "file", format: str | None = None) ->
     return [row["digest"] or row["error"] for row in batch.select(["digest", "error"]).to_pylist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 @pytest.mark.parametrize("group", GROUPS)
 def test_files_put_together_give_all_their_puzzles_or_say_where_they_do_not(form: Format, group: str) -> None:

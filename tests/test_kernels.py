@@ -218,6 +218,7 @@ def test_unrolled_kernels_agree_with_the_plain_programme(line: tuple[Clue, Sets,
     assert by_windows(clue, allowed, 2) == expected
 
 
+@pytest.mark.slow
 @given(long_lines(60, 400, max_colours=5))
 def test_windows_agree_with_the_plain_programme_on_long_lines(line: tuple[Clue, Sets, int]) -> None:
     clue, allowed, n_colours = line
@@ -259,6 +260,7 @@ def run_python(code: str, **environment: str) -> str:
     return process.stdout.strip()
 
 
+@pytest.mark.slow
 def test_line_kernels_count_no_references(tmp_path: Path) -> None:
     code = """
 from parallel_nono.kernels.narrow import propagate_narrow
@@ -299,6 +301,7 @@ def test_every_jitted_source_counts_for_the_cache_folder() -> None:
     assert jitted <= set(cache.SOURCES)
 
 
+@pytest.mark.slow
 def test_kernels_work_where_nothing_can_be_written(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")

@@ -77,6 +77,7 @@ def test_lists_under_names_that_are_not_known_are_told() -> None:
     assert puzzle.metadata == {"year": "1999"}
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(cell_rows, word_lists, st.dictionaries(st.integers(1, 4), st.sampled_from("abcde"), max_size=1))
 def test_every_order_finds_the_solutions_of_plain_enumeration(

@@ -333,6 +333,7 @@ def usual() -> dict[tuple[str, ...], Seen]:
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("outside")
 @pytest.mark.parametrize(("name", "option"), CASES, ids=[f"{name} {option}" for name, option in CASES])
 def test_an_option_arrives(

@@ -161,6 +161,7 @@ def pnono(*arguments: str, cwd: Path, code: int = 0) -> str:
     return ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 def test_pack_shares_out_and_a_run_over_the_shards_finds_every_puzzle(tmp_path: Path) -> None:
     said = pnono("generate", "blobs", "all.parquet", "--bulk", "--count", "500", "--height", "7", cwd=tmp_path)
     assert "500 puzzles in all.parquet" in said
@@ -185,6 +186,7 @@ def test_bulk_is_the_same_for_the_same_seed_and_goes_on_where_a_shorter_one_ends
     assert sorted(index for _, index in long) == list(range(1, 43))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said", "code"),
     [

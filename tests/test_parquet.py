@@ -128,6 +128,7 @@ def pnono(*arguments: str, cwd: Path, code: int = 0) -> str:
     return ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 def test_an_old_run_goes_on_without_doing_anything_twice_and_gets_the_columns_of_today(tmp_path: Path) -> None:
     shutil.copytree(GOLDEN, tmp_path / "golden")
     out = tmp_path / "golden/run-1"
@@ -156,6 +157,7 @@ def test_results_of_a_version_to_come_are_refused(tmp_path: Path) -> None:
 # Compaction.
 
 
+@pytest.mark.slow
 def test_compaction_makes_a_file_for_every_host_and_keeps_every_row_in_its_order(run: Path) -> None:
     before, told = by_host(rows_of(run)), (sessions(run), read_facts(run))
     done = compact(run)
@@ -174,6 +176,7 @@ def test_compaction_makes_a_file_for_every_host_and_keeps_every_row_in_its_order
     assert (again.n_before, again.n_after) == (3, 3)
 
 
+@pytest.mark.slow
 def test_a_compacted_run_goes_on_and_is_compacted_again(run: Path) -> None:
     compact(run)
     write(run, [some_rows(20, "late", "node-1"), some_rows(20, "later", "node-3")], resume=True)
@@ -184,6 +187,7 @@ def test_a_compacted_run_goes_on_and_is_compacted_again(run: Path) -> None:
     assert set(hosts(run)) == {"node-0", "node-1", "node-2", "node-3"}
 
 
+@pytest.mark.slow
 def test_large_files_are_closed_and_left_alone(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "FILE_ROWS", 30)
     monkeypatch.setattr(compaction, "ROW_GROUP", 10)
@@ -193,6 +197,7 @@ def test_large_files_are_closed_and_left_alone(run: Path, monkeypatch: pytest.Mo
     assert not compact(run).changed
 
 
+@pytest.mark.slow
 def test_rows_that_wait_are_bounded(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "WAITING_BYTES", 0)
     before = by_host(rows_of(run))
@@ -211,6 +216,7 @@ def test_a_run_without_rows_stays_readable(tmp_path: Path) -> None:
     assert read_facts(tmp_path / "run")["run"] == "test"
 
 
+@pytest.mark.slow
 def test_a_run_with_many_parts_compacts_itself(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     upkeep(run)
     assert len(list(parts(run))) == 9
@@ -246,6 +252,7 @@ module.compact(Path(sys.argv[1]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 @pytest.mark.parametrize(
     ("where", "then"), [*((where, "compact") for where in STOPS), *((where, "resume") for where in STOPS[::3])]
@@ -265,6 +272,7 @@ def test_compaction_may_be_killed_at_any_moment(run: Path, where: str, then: str
     assert {path.name for path in run.iterdir()} == {"rows", "run.json"}
 
 
+@pytest.mark.slow
 def test_where_folders_cannot_change_places_in_one_step_two_do(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "_exchanged", lambda *_: False)
     before = by_host(rows_of(run))
@@ -283,6 +291,7 @@ def spoiled(change: Callable[[pa.Table], pa.Table]) -> Any:
     return Spoiler
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault", ["a row is lost", "a row is doubled", "a number is changed", "two rows change places"]
 )
@@ -307,6 +316,7 @@ def test_what_does_not_read_back_as_it_was_is_not_taken(run: Path, monkeypatch: 
     assert {path.name for path in run.iterdir()} == {"rows", "run.json"}
 
 
+@pytest.mark.slow
 def test_a_damaged_part_stops_compaction_and_stays_as_it_is(run: Path) -> None:
     *_, part = parts(run)
     data = part.read_bytes()
@@ -379,6 +389,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_killed_writer_holds_nobody_up(run: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDING, str(run)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -396,6 +407,7 @@ def test_the_lock_of_a_killed_writer_holds_nobody_up(run: Path) -> None:
 # What others read.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", ["pyarrow", "duckdb", "polars", "pandas", "spark"])
 def test_every_reader_reads_parts_and_compacted_files_of_several_runs_at_once(tmp_path: Path, reader: str) -> None:
     for number, name in enumerate(("20261130", "second")):
@@ -452,6 +464,7 @@ def _spark(pattern: str) -> dict[str, int]:
 READERS = {"pyarrow": _pyarrow, "duckdb": _duckdb, "polars": _polars, "pandas": _pandas, "spark": _spark}
 
 
+@pytest.mark.slow
 def test_rows_have_the_one_schema_and_its_version(run: Path) -> None:
     for _ in range(2):
         for part in parts(run):

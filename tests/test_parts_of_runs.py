@@ -137,6 +137,7 @@ READING = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 2])
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_part_is_named_and_its_puzzles_are_solved_again(
@@ -181,6 +182,7 @@ def test_when_every_part_is_damaged_the_run_goes_on_from_its_facts(run: Path) ->
 # What is no part.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["part-copy.parquet", "part-x-abc.parquet", "rows.parquet", ".DS_Store", "part-x-00009.parquet"]
 )
@@ -294,6 +296,7 @@ ODD: list[tuple[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fact", "value"), ODD, ids=lambda value: str(value))
 def test_a_fact_of_another_type_is_one_clear_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], fact: str, value: Any

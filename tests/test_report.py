@@ -176,6 +176,7 @@ else:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_clear_message_and_what_was_written_stays_readable(tmp_path: Path) -> None:
     # A limit on the size of files is the full disk that a test can have without being root.
     done = subprocess.run(
@@ -223,6 +224,7 @@ with parquet.Writer(Path(sys.argv[1]) / "run", {"seconds": 1}, {"run": "test"}, 
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_loses_only_its_open_part_and_is_resumed_without_doing_anything_twice(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(tmp_path), str(Path(__file__).parent)], stdout=subprocess.PIPE

@@ -389,6 +389,7 @@ def test_every_plot_is_drawn_and_described(opened: Callable[..., Any], report_pa
             assert tab.locator(f"#{plot.get_attribute(reference)}").inner_text()
 
 
+@pytest.mark.slow
 @in_browser
 def test_pages_of_comparisons(opened: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [

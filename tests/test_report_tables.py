@@ -261,6 +261,7 @@ def pnono(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str
     return printed.out if not code else printed.err
 
 
+@pytest.mark.slow
 def test_the_command_prints_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(run_with_failures(tmp_path))
     text = pnono(capsys, "report", out, "--top", "3")

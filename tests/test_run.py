@@ -45,6 +45,7 @@ def rows_of(out: Path) -> dict[str, dict[str, Any]]:
     return {Path(row["source"]).name: row for row in rows}
 
 
+@pytest.mark.slow
 def test_every_file_has_its_row_and_the_summary_says_so(folder: Path, tmp_path: Path) -> None:
     done = pnono("run", folder, "--out", "out", cwd=tmp_path)
     rows = rows_of(tmp_path / "out")
@@ -63,6 +64,7 @@ def test_every_file_has_its_row_and_the_summary_says_so(folder: Path, tmp_path: 
     assert pnono("report", "out", cwd=tmp_path).stdout.startswith(done.stdout)
 
 
+@pytest.mark.slow
 def test_the_summary_shows_the_first_messages_and_no_control_characters(tmp_path: Path) -> None:
     for number in range(7):
         (tmp_path / f"bad{number}.nin").write_text("2 1\n1\n\x1b[31mx\n1\n")
@@ -74,6 +76,7 @@ def test_the_summary_shows_the_first_messages_and_no_control_characters(tmp_path
     assert "and 2 more in the column `error`" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_not_a_failure_of_the_run(folder: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "parallel_nono", "run", str(folder), "--out", "out"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
@@ -83,6 +86,7 @@ def test_a_reader_that_goes_away_is_not_a_failure_of_the_run(folder: Path, tmp_p
     assert len(rows_of(tmp_path / "out")) == 4
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_rows(folder: Path, tmp_path: Path) -> None:
     kept = (
         "outcome",
@@ -102,11 +106,13 @@ def test_any_number_of_workers_gives_the_same_rows(folder: Path, tmp_path: Path)
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing(folder: Path, tmp_path: Path) -> None:
     done = pnono("run", folder, "--out", "out", "--quiet", cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("", "")
 
 
+@pytest.mark.slow
 def test_results_go_to_a_new_folder_under_runs_when_none_is_named(folder: Path, tmp_path: Path) -> None:
     done = pnono("run", folder, cwd=tmp_path)
     (out,) = (tmp_path / "runs").iterdir()
@@ -114,6 +120,7 @@ def test_results_go_to_a_new_folder_under_runs_when_none_is_named(folder: Path, 
     assert f"runs/{out.name}/rows/*.parquet" in done.stdout
 
 
+@pytest.mark.slow
 def test_limits_and_plans_reach_the_solver(folder: Path, tmp_path: Path) -> None:
     pnono("run", folder, "--out", "lines", "--plan", "lines-only", "--no-store-solutions", "-q", cwd=tmp_path)
     rows = rows_of(tmp_path / "lines")
@@ -126,6 +133,7 @@ def test_limits_and_plans_reach_the_solver(folder: Path, tmp_path: Path) -> None
     assert options["plan"]["stages"] == ["line"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_other_formats_are_one_more_file(folder: Path, tmp_path: Path, form: str) -> None:
     pnono("run", folder, "--out", "out", "--format", form, "-q", cwd=tmp_path)
@@ -133,6 +141,7 @@ def test_other_formats_are_one_more_file(folder: Path, tmp_path: Path, form: str
     assert len(lines) == 4 + (form == "csv")
 
 
+@pytest.mark.slow
 def test_resuming_a_finished_run_does_nothing_and_says_the_same(folder: Path, tmp_path: Path) -> None:
     pnono("run", folder, "--out", "out", cwd=tmp_path)
     pnono("run", folder, "--out", "out", "--resume", cwd=tmp_path)
@@ -142,6 +151,7 @@ def test_resuming_a_finished_run_does_nothing_and_says_the_same(folder: Path, tm
     assert pq.read_table(tmp_path / "out" / "rows").num_rows == 5
 
 
+@pytest.mark.slow
 def test_what_cannot_go_on_is_one_line_and_a_code(folder: Path, tmp_path: Path) -> None:
     pnono("run", folder, "--out", "out", "-q", cwd=tmp_path)
     for words, code, message in (
@@ -157,6 +167,7 @@ def test_what_cannot_go_on_is_one_line_and_a_code(folder: Path, tmp_path: Path) 
     assert "expected a folder of results" in pnono("report", "puzzles", cwd=tmp_path, code=3).stderr
 
 
+@pytest.mark.slow
 def test_a_run_in_which_nothing_can_be_read_has_a_code_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "broken.nin").write_text("2 2\n1\n")
     pnono("run", "broken.nin", "--out", "a", "-q", cwd=tmp_path, code=3)
@@ -167,6 +178,7 @@ def test_a_run_in_which_nothing_can_be_read_has_a_code_of_its_own(tmp_path: Path
         assert not (tmp_path / "b").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_the_hint_goes_on(tmp_path: Path) -> None:
     # 60 by 60 noise: some seconds each, or a timeout, so the run is long.
     import random
@@ -216,6 +228,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 def test_a_rejected_solution_stops_the_run_as_our_bug_and_keeps_the_puzzle(folder: Path, tmp_path: Path) -> None:
     words = ["run", str(folder / "unique.nin"), "--out", "out"]
     done = subprocess.run(

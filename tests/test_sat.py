@@ -76,6 +76,7 @@ def noise() -> Iterator[Puzzle]:
         yield generate("confetti", 12, 12, seed, density=60, inks=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "plan",
     [
@@ -149,6 +150,7 @@ def test_turned_puzzles_have_the_same_verdict(turn: str) -> None:
     assert np.array_equal(one.n_solutions, other.n_solutions)
 
 
+@pytest.mark.slow
 def test_a_late_solver_is_ended_and_leaves_no_process_at_work(stubborn: Puzzle) -> None:
     began = time.monotonic()
     result = solve(stubborn, Limits(seconds=1.0))
@@ -222,6 +224,7 @@ def test_no_formula_is_decided_once_the_time_is_up(monkeypatch: pytest.MonkeyPat
     assert 0.2 <= result.seconds["sat_s"] < 20
 
 
+@pytest.mark.slow
 def test_a_solver_can_be_stopped(stubborn: Puzzle) -> None:
     abort = np.zeros(1, np.int64)
     threading.Timer(0.7, lambda: abort.__setitem__(0, 1)).start()
@@ -271,6 +274,7 @@ def solver_processes() -> list[psutil.Process]:
     return [child for child in psutil.Process().children() if "cadical.py" in " ".join(child.cmdline())]
 
 
+@pytest.mark.slow
 def test_a_solver_that_dies_is_an_error_and_the_next_question_finds_another(stubborn: Puzzle) -> None:
     def kill() -> None:
         time.sleep(1.0)

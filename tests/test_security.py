@@ -114,6 +114,7 @@ def test_modules_are_imported_by_fixed_names_only(path: Path) -> None:
                 assert str(begin.value).startswith((".", "parallel_nono.")), f"line {call.lineno}"
 
 
+@pytest.mark.slow
 def test_only_these_start_programs() -> None:
     starting = {
         place(path)
@@ -124,6 +125,7 @@ def test_only_these_start_programs() -> None:
     assert starting <= set(STARTERS)
 
 
+@pytest.mark.slow
 def test_only_these_use_the_network() -> None:
     network = (
         "socket",
@@ -140,6 +142,7 @@ def test_only_these_use_the_network() -> None:
     assert calling <= set(CALLERS)
 
 
+@pytest.mark.slow
 def test_only_ray_gets_objects_and_only_ours() -> None:
     """Ray pickles what it moves between driver and workers; nothing else of ours imports it."""
     users = {place(path) for path in MODULES if any(name.split(".")[0] == "ray" for name in imported(path))}
@@ -169,6 +172,7 @@ def pnono(*words: object, cwd: Path, **environment: str) -> subprocess.Completed
     return done
 
 
+@pytest.mark.slow
 def test_a_pickle_in_the_metadata_of_a_packed_set_stays_closed(tmp_path: Path) -> None:
     """Old versions of Arrow unpickled extension types of Python when they read a schema (CVE-2023-47248)."""
     import pickle

@@ -593,6 +593,7 @@ def test_a_header_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
         serving.close()
 
 
+@pytest.mark.slow
 def test_a_solve_ends_at_once_when_who_asked_goes_away(serving: Serving) -> None:
     known = {process.pid for process in workers()}  # one waits for work since the test before
     assert known
@@ -648,6 +649,7 @@ def finished(serving: Serving) -> Path:
     return run_of(serving.runs, "finished")
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_listed_and_reported(serving: Serving, finished: Path) -> None:
     (run,) = (run for run in httpx.get(f"{serving.address}/api/runs").json()["runs"] if run["name"] == "finished")
     assert (run["rows"], run["running"]) == (4, False)
@@ -770,6 +772,7 @@ def test_a_dropped_picture_becomes_a_puzzle(page: Any) -> None:
     page.locator("#notes li", has_text="resized to").wait_for()
 
 
+@pytest.mark.slow
 def test_a_stubborn_puzzle_is_stopped_at_once(page: Any) -> None:
     page.fill("#text", stubborn())
     page.click("#go")
@@ -799,6 +802,7 @@ def test_errors_are_shown_and_nothing_in_a_puzzle_is_markup(page: Any) -> None:
     assert page.locator("#problem").is_hidden()
 
 
+@pytest.mark.slow
 def test_files_and_pictures_are_saved(page: Any, tmp_path: Path) -> None:
     page.fill("#text", f'title "hook"\n{HOOK}')
     page.click("#go")
@@ -817,6 +821,7 @@ def test_files_and_pictures_are_saved(page: Any, tmp_path: Path) -> None:
     assert Image.open(io.BytesIO((tmp_path / "hook.png").read_bytes())).width > 50
 
 
+@pytest.mark.slow
 def test_runs_are_listed_with_their_reports(page: Any, serving: Serving, finished: Path) -> None:
     page.click("#to-runs")
     row = page.locator("#runs-rows tr", has_text="finished")
@@ -828,6 +833,7 @@ def test_runs_are_listed_with_their_reports(page: Any, serving: Serving, finishe
     page.locator("canvas, svg, table").first.wait_for()
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_is_followed(page: Any, serving: Serving, tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / f"stubborn{number}.json").write_text(stubborn(seed=number))
@@ -851,6 +857,7 @@ def test_a_run_that_goes_on_is_followed(page: Any, serving: Serving, tmp_path: P
     assert not (serving.runs / "long" / "live.json").exists()
 
 
+@pytest.mark.slow
 def test_the_page_asks_for_the_token_or_takes_it_from_its_address(browser: Any, tmp_path: Path) -> None:
     serving = Serving(tmp_path, TOKEN)
     try:
@@ -920,6 +927,7 @@ CONTRASTS = """() => {
 # The command.
 
 
+@pytest.mark.slow
 def test_the_command_says_where_it_is_and_ends_in_order(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "parallel_nono", "serve", "--port", "0", "--host", "0.0.0.0"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}

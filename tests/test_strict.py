@@ -65,6 +65,7 @@ def sources() -> Iterator[object]:
                 yield pytest.param(form, f"x{form.extensions[0]}", data, id=f"{form.name}-{place}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "name", "data"), list(sources()))
 def test_a_misspelt_name_or_a_blank_never_makes_another_puzzle_in_silence(form: Format, name: str, data: bytes) -> None:
     mutants = [*misspelt(data, form), *padded(data, form)]
@@ -422,6 +423,7 @@ def test_the_warning_names_the_line_of_the_file() -> None:
         assert only(name, text).warnings[0].startswith(f"line {place}: ")
 
 
+@pytest.mark.slow
 @given(puzzle=puzzles_of_grids(most=5, max_colours=3), at=st.integers(0, 5), clue=st.sampled_from([(), ((1, 1),)]))
 @settings(max_examples=60)
 def test_rows_and_columns_that_do_not_agree_have_no_solution(puzzle: Puzzle, at: int, clue: Clue) -> None:

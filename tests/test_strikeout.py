@@ -139,6 +139,7 @@ def test_the_counts_of_forty_cells_one_a_move() -> None:
     assert remembered(LIST, "O" * 40, 1, True, FOR_EVER)[:] == (2, -1, -1, 15_405, 0, 0)
 
 
+@pytest.mark.slow
 def test_the_counts_of_forty_cells_one_a_move_without_the_cut_and_with_a_multiset() -> None:
     assert remembered(LIST, "O" * 40, 1, False, FOR_EVER).n_states == 44_582
     assert remembered(MULTISET, "O" * 40, 1, True, FOR_EVER).n_states == 15_405
@@ -250,6 +251,7 @@ def test_periods_are_found_proved_and_right(take: int, period: int, first: int) 
     assert values(take, 1200) == plain
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=6), st.lists(st.integers(0, 3), max_size=5), st.integers(1, 9))
 def test_a_period_is_claimed_just_when_enough_values_show_it(loop: list[int], before: list[int], take: int) -> None:
     made = Table(take)

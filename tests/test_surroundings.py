@@ -73,6 +73,7 @@ def a_folder(path: Path) -> None:
 DAMAGE = (emptied, truncated, zeroed, nonsense, one_bit, foreign, a_folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("damage", "suffix"), [(emptied, ".nbi"), (foreign, ".nbc"), (a_folder, ".nbi")])
 def test_damaged_compiled_code_is_compiled_again_and_said(
     damage: Callable[[Path], None], suffix: str, compiled: Path, hook: Path
@@ -107,6 +108,7 @@ def test_a_driver_finds_damage_before_its_workers_do(
     assert len(indexes) - len(list(folder.glob("*/*.nbi"))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"), [("NUMBA_DISABLE_JIT", "1"), ("NUMBA_NUM_THREADS", "0"), ("NUMBA_OPT", "9")]
 )
@@ -137,6 +139,7 @@ def test_a_number_of_threads_that_is_one_is_left_alone(monkeypatch: pytest.Monke
     assert os.environ["NUMBA_NUM_THREADS"] == "3"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["C60", "C61"])
 def test_the_collected_cases(case: str, compiled: Path, shared: Path, tmp_path: Path) -> None:
     """C60: index and code emptied; C61: without compilation."""
@@ -172,6 +175,7 @@ def test_a_link_in_the_place_of_the_cache_below_the_temporary_folder_is_not_foll
 # Standard streams
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX descriptors")
 @pytest.mark.parametrize(
     ("closed", "words", "code", "told"),
@@ -222,6 +226,7 @@ def endless(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_run_in_the_background_ends_in_order(number: signal.Signals, code: int, endless: Path) -> None:
@@ -238,6 +243,7 @@ def test_a_run_in_the_background_ends_in_order(number: signal.Signals, code: int
     assert not (endless / "out/.tmp").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize(
     "words",
@@ -253,6 +259,7 @@ def test_commands_in_the_background_end_on_sigterm(words: tuple[str, ...], endle
     assert process.returncode in (-signal.SIGTERM, 143)  # both are 143 to a shell
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs terminals")
 def test_a_run_whose_terminal_goes_away_ends_in_order(endless: Path) -> None:
     import pty
@@ -271,6 +278,7 @@ def test_a_run_whose_terminal_goes_away_ends_in_order(endless: Path) -> None:
     assert not (endless / "out/live.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_a_run_under_nohup_stays_when_the_terminal_goes_away(hook: Path) -> None:
     with background(hook, "run", "-", "--engine", "local", "--out", "out", nohup=True) as process:

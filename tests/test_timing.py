@@ -140,6 +140,7 @@ def run(tmp_path: Path, *options: str, code: int = 0) -> str:
     return ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 @linux
 def test_a_run_for_timing_repeats_pins_and_calibrates(tmp_path: Path) -> None:
     run(tmp_path, "--repeat", "3", "--pin")
@@ -157,6 +158,7 @@ def test_a_run_for_timing_repeats_pins_and_calibrates(tmp_path: Path) -> None:
     assert name == rows[0]["host"]
 
 
+@pytest.mark.slow
 def test_more_pinned_workers_than_cores_and_lines_mode_are_refused(tmp_path: Path) -> None:
     assert "--pin: expected at most" in run(tmp_path, "--pin", "--workers", "4096", code=2)
     assert "expected --mode puzzles" in run(tmp_path, "--repeat", "2", "--mode", "lines", code=2)
@@ -318,6 +320,7 @@ def test_waiting_in_the_queue_is_told() -> None:
     assert 2 <= tried(Work(KIND), made=time.monotonic() - 2)[0]["queue_s"] < 4
 
 
+@pytest.mark.slow
 @linux
 def test_the_peak_of_a_chunk_is_its_own_where_nobody_shares_the_process() -> None:
     code = """
@@ -352,6 +355,7 @@ print(*(row[name] for row in (small, large, after) for name in ("chunk_mib", "pe
     assert large_peak == after_peak == pytest.approx(large, abs=1)
 
 
+@pytest.mark.slow
 @linux
 def test_losing_the_core_is_counted() -> None:
     core = min(os.sched_getaffinity(0))

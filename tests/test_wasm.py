@@ -148,6 +148,7 @@ def test_random_lines_of_every_kind() -> None:
         assert settled == settle(*line), line
 
 
+@pytest.mark.slow
 def test_puzzles_of_every_kind_and_family() -> None:
     found = same(of_folder(DATASETS, "*.*[!d]"))
     assert len(found) > 120
@@ -192,6 +193,7 @@ def crossings(n: int) -> Puzzle:
     return Puzzle.of_grid(grid)
 
 
+@pytest.mark.slow
 def test_what_goes_deeper_than_there_is_room_starts_again() -> None:
     ones = ((Block(1),),) * 70
     (result,) = same([Puzzle(ones, ones)])
@@ -226,6 +228,7 @@ def test_a_puzzle_that_does_not_fit_into_memory_is_stalled() -> None:
     assert "GiB of memory" in result["witness"]
 
 
+@pytest.mark.slow
 def test_tournament_and_survey_puzzles(shared: Path) -> None:
     puzzles = of_folder(shared / "data/wolter_survey/sample-simpson", "*.non")
     puzzles += of_folder(shared / "data/survey_colour", "*.g")

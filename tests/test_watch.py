@@ -303,6 +303,7 @@ class Terminal:
         os.write(self.fd, keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [b"q", b"\x03"], ids=["q", "ctrl-c"])
 def test_the_terminal_is_left_as_it_was(hook: Path, keys: bytes) -> None:
     terminal = Terminal("watch", hook, "--speed", 500, cwd=hook.parent)
@@ -401,6 +402,7 @@ def test_nobody_is_asked_where_nobody_watches(hook: Path, monkeypatch: pytest.Mo
         assert bool(asked) == live
 
 
+@pytest.mark.slow
 def test_the_table_of_workers_fits_the_terminal(hook: Path) -> None:
     terminal = Terminal("run", hook, "--live", "--workers", 40, "--out", "out", cwd=hook.parent)
     terminal.read_until(b"results")
@@ -409,6 +411,7 @@ def test_the_table_of_workers_fits_the_terminal(hook: Path) -> None:
     os.close(terminal.fd)
 
 
+@pytest.mark.slow
 def test_a_live_run_over_a_pipe_is_lines_and_leaves_no_file(tmp_path: Path) -> None:
     puzzle = generate("domino", 63, 63)  # takes every stage minutes
     text = json.dumps({side: [[b.length for b in clue] for clue in clues]

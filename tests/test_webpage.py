@@ -75,6 +75,7 @@ def the_first(found: list[Any] | str) -> Any:
     return found[0] if isinstance(found, list) and isinstance(found[0], str) else found
 
 
+@pytest.mark.slow
 def test_samples_and_broken_texts_are_read_alike() -> None:
     rng = random.Random(3)
     texts = [(SAMPLES / name).read_text(encoding="utf-8") for name in TEXTS]
@@ -415,6 +416,7 @@ def test_phones_and_dark_rooms(chromium: Any, address: str, width: int, scheme: 
     shown.context.close()
 
 
+@pytest.mark.slow
 def test_a_missing_module_is_told(chromium: Any, address: str) -> None:
     shown = Page(chromium, "about:blank")
     shown.page.route("**/pnono.wasm", lambda route: route.fulfill(status=404))

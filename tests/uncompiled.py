@@ -1,7 +1,7 @@
-"""Kernels as plain Python, for coverage: `NUMBA_DISABLE_JIT=1 pytest` has conftest call `use_python` before any kernel is
-imported. Users can't have that: the package takes the variable out of the environment.
+"""Kernels as plain Python, for coverage: under `NUMBA_DISABLE_JIT=1` conftest calls `use_python` before it imports any.
 
-Instructions of the processor that stand for a function of their own are replaced by the same in Python.
+Users can't have that: the package takes the variable out of the environment. Single instructions of the processor are
+replaced by the same in Python.
 """
 
 from __future__ import annotations
