@@ -16,7 +16,7 @@ class _Without(MetaPathFinder):
     """What is unwanted is not found, though it may be there."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        if fullname in UNWANTED:
+        if fullname in UNWANTED and not (fullname == "colorama" and "ray" in sys.modules):  # Ray can't do without
             raise ModuleNotFoundError(f"this process does without {fullname}", name=fullname)
         return None
 
