@@ -227,6 +227,7 @@ def test_one_blot_may_fill_any_part_of_an_open_line_but_not_nothing(n: int) -> N
 # Whole puzzles.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 500])
 def test_random_small_puzzles_with_blots_are_decided_and_counted_as_by_brute_force(first: int) -> None:
     assert brute_force.compare_random(first, first + 500, seed=30, blots=True) == []
@@ -339,6 +340,7 @@ def test_a_huge_length_beside_a_blot_is_a_contradiction_and_takes_no_memory() ->
 # The checkers.
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(strategies.blotted_puzzles(most=4, max_colours=3), st.data())
 def test_both_checkers_accept_exactly_the_grids_whose_lines_are_layouts(puzzle: Puzzle, data: st.DataObject) -> None:

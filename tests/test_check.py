@@ -151,6 +151,7 @@ def coloured_grids(draw: st.DrawFn) -> tuple[Grid, int]:
     return draw(st.tuples(*[st.tuples(*[cell] * width)] * height)), n_colours
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.lists(st.tuples(coloured_grids(), st.booleans()), max_size=6))
 def test_solutions_as_text_are_letters_joined_by_rows(pairs: list) -> None:

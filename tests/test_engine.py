@@ -85,6 +85,7 @@ def test_a_rejected_solution_stops_the_run_and_hands_over_the_puzzle() -> None:
     assert caught.value.puzzle.column("name").to_pylist() == ["wrong"]
 
 
+@pytest.mark.slow
 def test_a_hard_puzzle_does_not_hold_up_its_neighbours_and_gets_its_full_time_later() -> None:
     done = attempted("1 slow:1.5 2")
     assert [row["name"] for rows in done.rows for row in rows.to_pylist()] == ["1", "2"]
@@ -100,6 +101,7 @@ def test_a_puzzle_beyond_its_time_is_a_timeout() -> None:
     assert rows["2"]["outcome"] == "unique"
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_comes_back_unfinished() -> None:
     done = attempted(" ".join(["slow:0.05"] * 100))
     assert done.rest is not None
@@ -248,6 +250,7 @@ def test_the_engines_of_the_table_can_be_imported_and_an_unknown_one_is_refused(
         engine("spark")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "auto"])
 def test_small_runs_never_import_ray(name: str) -> None:
     code = f"""
@@ -266,6 +269,7 @@ assert session.engine == "local" and session.why, session
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_leaves_within_seconds_even_if_a_worker_hears_nothing(tmp_path: Path) -> None:
     code = """
 import sys

@@ -61,6 +61,7 @@ def test_every_puzzle_is_dealt_out_once_and_the_account_is_even(sides: list[int]
     assert feed._ahead_weight == feed._out_weight == feed._out == 0
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 300), min_size=2, max_size=60))
 def test_with_several_workers_the_largest_go_first_and_with_one_in_order(sides: list[int]) -> None:
     for workers in (1, 4):
@@ -104,6 +105,7 @@ def test_large_puzzles_weigh_more_and_the_rest_is_estimated_in_puzzles() -> None
     assert left.seconds == pytest.approx(0.1 * (1000 - n))
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_many_slow_puzzles_in_one_slice() -> None:
     """16 puzzles of 0.9 s, dealt out together as nobody could know: others take their share of them."""
     began = time.monotonic()

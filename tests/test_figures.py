@@ -561,6 +561,7 @@ def test_a_comparison(a: str, b: str, run_of: Callable[[str], Path], tmp_path: P
     assert sorted(columns["solve_s_a"].tolist()) == pytest.approx(sorted(typical(x) for x, _, _ in timed), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_verdicts_and_counts_are_the_same_whoever_works(run_of: Callable[[str], Path]) -> None:
     """Alone or side by side, repeated or not: what a row says of a puzzle, and not of the time."""
     said = [

@@ -332,6 +332,7 @@ def test_formats_for_several_puzzles_keep_their_order(name: str) -> None:
 PACKERS = [form.name for form in FORMATS if form.pack]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKERS)
 @given(found=st.lists(puzzles_of_grids(most=6, max_colours=2), min_size=1, max_size=4), seed=st.integers(0, 99))
 @settings(max_examples=60)

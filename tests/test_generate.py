@@ -342,6 +342,7 @@ def test_the_datasets_are_read_as_the_puzzles_that_were_drawn(drawn: dict[str, l
     assert f"{n:,} nonograms" in (DATASETS / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_datasets_are_mostly_line_solvable_with_a_share_of_ambiguous_and_contradictory_ones(
     drawn: dict[str, list[Puzzle]],
 ) -> None:

@@ -67,6 +67,7 @@ def test_sets_of_more_colours_than_letters_are_refused() -> None:
             write(found)
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(puzzles(), blotted_puzzles()), min_size=1, max_size=4))
 def test_sets_are_written_as_their_puzzles(found: list[Puzzle]) -> None:
     form = format_named("non")

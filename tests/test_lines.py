@@ -281,6 +281,7 @@ def results_of(rounds: Rounds, worker: Desk, dies: bool) -> None:
     assert rounds.done()
 
 
+@pytest.mark.slow
 def test_another_process_finds_an_arena_by_its_number_and_nothing_stays_behind(tmp_path: Path) -> None:
     clues = clues_of(set_of([generate("blobs", 30, 70, seed=1)]))
     arena = Arena.of(clues, 0, 256, 2, True)
@@ -516,6 +517,7 @@ def test_cpu_of_a_shared_puzzle_is_that_of_all_its_workers(monkeypatch: pytest.M
         assert 0 < row["peak_mib"] < 1e6
 
 
+@pytest.mark.slow
 def test_compiling_and_starting_are_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """In lines mode, and where a run turned to it by itself."""
     compile_lanes = compiling.compile_lanes

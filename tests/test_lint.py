@@ -223,6 +223,7 @@ def ways_to_turn(puzzle: Puzzle) -> dict[tuple[bool, bool, bool], Puzzle]:
     return found
 
 
+@pytest.mark.slow
 @given(st.lists(puzzles(most=5, max_colours=4), min_size=1, max_size=4))
 def test_turning_whole_sets_is_turning_each_puzzle(some: list[Puzzle]) -> None:
     batch = set_of([some[0], *some])

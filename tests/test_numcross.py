@@ -254,6 +254,7 @@ def test_lists_are_read_as_plainly(accents: str, marks: str) -> None:
     assert ("cafe" in plain, "caf\u00e9" in plain) == (accents == "strip", accents == "keep")
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=8), max_size=30))
 def test_no_list_is_a_crash(lines: list[str]) -> None:
     text = "\n".join(lines).replace("\r", "\n")

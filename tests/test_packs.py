@@ -83,6 +83,7 @@ def test_shards_are_of_equal_size_and_keep_the_order_of_their_puzzles(tmp_path: 
     assert all(other is None or other.num_rows == 0 for other in others)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 40), max_size=6), st.integers(1, 16), st.integers(1, 5))
 @settings(max_examples=25, deadline=None)
 def test_no_puzzle_is_lost_or_doubled_for_any_batches_row_groups_and_shards(

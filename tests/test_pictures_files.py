@@ -389,6 +389,7 @@ def test_solve_draws_the_same_picture(files: Path) -> None:
     assert "found gif" in pnono("solve", files / "crossed.non", "--picture", files / "x.gif").err
 
 
+@pytest.mark.slow
 def test_a_run_draws_the_same_pictures_whoever_solves(files: Path) -> None:
     pictures = []
     for workers in (1, 8):

@@ -78,6 +78,7 @@ def test_canonical_bytes_number_colours_by_first_use() -> None:
     assert canonical_bytes(puzzle.rows, puzzle.columns) == struct.pack("<11I", *words)
 
 
+@pytest.mark.slow
 @given(st.lists(strategies.puzzles(), max_size=6), st.data())
 def test_canonical_words_of_a_set_are_the_canonical_bytes_of_its_puzzles(
     puzzles: list[Puzzle], data: st.DataObject
@@ -127,6 +128,7 @@ def test_mirroring_a_puzzle_mirrors_its_solutions(puzzle: Puzzle) -> None:
     assert puzzle.mirrored().mirrored() == puzzle
 
 
+@pytest.mark.slow
 @given(strategies.puzzles(most=4, max_colours=4), st.data())
 def test_recolouring_a_puzzle_recolours_its_solutions(puzzle: Puzzle, data: st.DataObject) -> None:
     order = data.draw(orders(puzzle.n_colours))

@@ -368,6 +368,7 @@ def test_a_phone_shows_all_without_scrolling_sideways(opened: Callable[..., Any]
     assert tab.locator("dialog").bounding_box()["width"] <= 360
 
 
+@pytest.mark.slow
 @in_browser
 def test_every_plot_is_drawn_and_described(opened: Callable[..., Any], report_page: Path) -> None:
     tab = opened(report_page)

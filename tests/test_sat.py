@@ -191,6 +191,7 @@ def parts_of(puzzle: Puzzle) -> tuple[sat.Problem, np.ndarray, np.ndarray]:
     return found[0], found[0].role, found[0].flat
 
 
+@pytest.mark.slow
 def test_the_first_question_of_a_thread_does_not_pay_for_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     begin = prover.Prover.__init__
 
@@ -234,6 +235,7 @@ def test_a_solver_can_be_stopped(stubborn: Puzzle) -> None:
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.slow
 def test_solutions_found_before_the_time_was_up_are_kept() -> None:
     """A solution of a puzzle whose proof takes long: honest about what is known."""
     found = [solve(generate("domino", side, side, 0), Limits(seconds=1.0, plan=AT_ONCE)) for side in (31, 35, 39)]
@@ -371,6 +373,7 @@ def marginals(clue: Clue, n_cells: int, n_colours: int) -> np.ndarray:
     return shares / max(len(arrangements), 1)
 
 
+@pytest.mark.slow
 @given(strategies.puzzles_of_grids(most=7, max_colours=4))
 def test_the_first_messages_of_rows_are_shares_of_layouts(puzzle: Puzzle) -> None:
     """Before a column has said anything, a row weighs all of its arrangements alike."""

@@ -193,6 +193,7 @@ def test_a_pickle_in_the_metadata_of_a_packed_set_stays_closed(tmp_path: Path) -
     assert not (tmp_path / "sprung").exists()
 
 
+@pytest.mark.slow
 def test_pickles_and_programs_as_puzzles_are_rows_with_errors(tmp_path: Path) -> None:
     import pickle
 
@@ -209,6 +210,7 @@ def test_pickles_and_programs_as_puzzles_are_rows_with_errors(tmp_path: Path) ->
     assert set(pq.read_table(tmp_path / "out/rows")["outcome"].to_pylist()) == {"invalid"}
 
 
+@pytest.mark.slow
 def test_a_folder_of_puzzles_cannot_change_what_pnono_does(tmp_path: Path) -> None:
     """Plans, solvers and options come from the command line, never from where the puzzles lie."""
     (tmp_path / "one.nin").write_text("2 1\n1\n1\n0\n")

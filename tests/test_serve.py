@@ -576,6 +576,7 @@ def test_silent_connections_keep_nobody_out(serving: Serving) -> None:
             connection.close()
 
 
+@pytest.mark.slow
 def test_a_header_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
     serving = Serving(tmp_path, silent_s=0.3)
     try:
@@ -962,6 +963,7 @@ def test_the_command_says_where_it_is_and_ends_in_order(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == [], "what users send reaches the disk"
 
 
+@pytest.mark.slow
 def test_nothing_outlives_a_server_that_was_killed(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "parallel_nono", "serve", "--port", "0"]
     server = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

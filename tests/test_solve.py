@@ -84,6 +84,7 @@ def test_lines_alone_know_exactly_the_fixpoint(puzzle: Puzzle) -> None:
         assert result.outcome == (Outcome.STALLED if result.open_cells else Outcome.UNIQUE)
 
 
+@pytest.mark.slow
 @given(st.lists(strategies.puzzles(most=9, max_colours=4), min_size=1, max_size=6))
 def test_long_line_kernels_decide_short_puzzles_alike(puzzles: list[Puzzle]) -> None:
     batch = set_of(puzzles)

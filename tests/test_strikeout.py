@@ -383,6 +383,7 @@ def test_all_rows_of_known_runs(shared: Path) -> None:
             assert search._word_counts("O" * n, take)[-1] == int(row["bitmask_states"])
 
 
+@pytest.mark.slow
 def test_positions_of_all_known_runs_with_the_cut(shared: Path) -> None:
     for row in rows(shared / "truth/strikeout_truth.csv"):
         n, take = int(row["N"]), int(row["K"])

@@ -93,6 +93,7 @@ def test_damaged_compiled_code_is_compiled_again_and_said(
     )  # it is whole again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
 def test_a_driver_finds_damage_before_its_workers_do(

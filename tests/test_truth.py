@@ -79,6 +79,7 @@ def consensus_puzzles(shared: Path) -> Iterator[tuple[str, pa.RecordBatch]]:
             yield key, tournament.slice(int(key[1:]) - 1, 1)
 
 
+@pytest.mark.slow
 def test_consensus_of_independent_solvers(shared: Path) -> None:
     consensus = json.loads((shared / "truth/consensus.json").read_text())
     seen = decided = 0

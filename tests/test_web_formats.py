@@ -712,6 +712,7 @@ def test_a_puzzle_with_two_solutions_is_no_picture_and_rofl_only_by_force(
     assert one((tmp_path / "x.rofl").read_bytes()).height == 2
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(EXPECTED)), st.randoms(use_true_random=False))
 @settings(max_examples=400, deadline=None)
 def test_a_damaged_file_is_read_or_refused(file: str, luck: random.Random) -> None:

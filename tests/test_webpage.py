@@ -390,6 +390,7 @@ def test_the_page_works_from_disk(chromium: Any) -> None:
     assert shown.faults == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (360, "light"), (360, "dark")])
 def test_phones_and_dark_rooms(chromium: Any, address: str, width: int, scheme: str) -> None:
     shown = Page(chromium, address, viewport={"width": width, "height": 800}, color_scheme=scheme)
