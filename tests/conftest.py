@@ -49,8 +49,11 @@ def shared() -> Path:
 # and the tests of these files, all of them long and with nothing in common, are shared out one by one.
 
 ONE_BY_ONE = ("test_cluster.py", "test_nodes.py")
-RAY_S, SLOW_S, OTHER_S = 20.0, 3.0, 0.05
+RAY_S, SLOW_S, OTHER_S = 20.0, 2.0, 0.05
 """Seconds that a test may take, by its marks."""
+
+BROWSERS = {"browser", "chromium"}
+"""Fixtures that take seconds to start and to end, whatever the test itself takes."""
 
 
 def scope_of(nodeid: str) -> str:
@@ -63,10 +66,12 @@ def seconds_of(item: pytest.Item) -> float:
     return RAY_S if item.get_closest_marker("ray") else SLOW_S if item.get_closest_marker("slow") else OTHER_S
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     seconds: dict[str, float] = defaultdict(float)
     for item in items:
+        if BROWSERS.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
         seconds[scope_of(item.nodeid)] += seconds_of(item)
     items.sort(key=lambda item: (-seconds[scope_of(item.nodeid)], scope_of(item.nodeid)))
 

@@ -352,6 +352,7 @@ def test_the_datasets_are_mostly_line_solvable_with_a_share_of_ambiguous_and_con
     assert np.mean(results.stage == STAGES.index("line")) > 0.7
 
 
+@pytest.mark.slow
 def test_a_walk_through_the_datasets_meets_the_puzzles_and_nothing_else(drawn: dict[str, list[Puzzle]]) -> None:
     skipped: list[str] = []
     names = {Path(source.name).name for source in sources([DATASETS], skipped.append)}
