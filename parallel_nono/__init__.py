@@ -10,7 +10,7 @@ The library's face:
 
 Make puzzles: `Puzzle.of_clues`, `Puzzle.of_text`, `Puzzle.of_picture`, `generate`; or `read` them from files, which
 `write` makes. Decide them: `solve`, `solutions`, `count`; `check` grids. A notebook shows puzzles and results as
-pictures.
+pictures. Decide thousands: `run(RunOptions(...))`, whose results `Run` opens.
 
 Names are imported when they are first used, so that `import parallel_nono` costs nothing.
 """
@@ -26,9 +26,18 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for editors and type checkers
     from .attempt import Outcome as Outcome
     from .attempt import Plan as Plan
     from .attempt import Result as Result
+    from .batch.options import InvalidOption as InvalidOption
+    from .batch.options import RunOptions as RunOptions
+    from .batch.run import RunProgress as RunProgress
+    from .batch.run import RunSummary as RunSummary
+    from .batch.run import run as run
+    from .batch.run import run_each as run_each
     from .checker import RejectedSolution as RejectedSolution
     from .checker import Verdict as Verdict
     from .checker import check as check
+    from .engine.errors import EngineError as EngineError
+    from .engine.folder import OutputError as OutputError
+    from .engine.session import Stop as Stop
     from .files.reading import read as read
     from .files.writing import write as write
     from .generator import generate as generate
@@ -41,6 +50,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for editors and type checkers
     from .puzzle import InvalidPuzzle as InvalidPuzzle
     from .puzzle import Palette as Palette
     from .puzzle import Puzzle as Puzzle
+    from .report.run import Run as Run
     from .solver import solve as solve
     from .solver.several import OutOfTime as OutOfTime
     from .solver.several import SolutionCount as SolutionCount
@@ -57,23 +67,33 @@ _HOMES = {
     "Block": "puzzle",
     "Clue": "puzzle",
     "Colour": "puzzle",
+    "EngineError": "engine.errors",
     "Grid": "puzzle",
+    "InvalidOption": "batch.options",
     "InvalidPuzzle": "puzzle",
     "Limits": "attempt",
     "OutOfTime": "solver.several",
     "Outcome": "attempt",
+    "OutputError": "engine.folder",
     "Palette": "puzzle",
     "Plan": "attempt",
     "Puzzle": "puzzle",
     "RejectedSolution": "checker",
     "Result": "attempt",
+    "Run": "report.run",
+    "RunOptions": "batch.options",
+    "RunProgress": "batch.run",
+    "RunSummary": "batch.run",
     "SolutionCount": "solver.several",
+    "Stop": "engine.session",
     "Unfinished": "solver.several",
     "Verdict": "checker",
     "check": "checker",
     "count": "solver.several",
     "generate": "generator",
     "read": "files.reading",
+    "run": "batch.run",
+    "run_each": "batch.run",
     "solutions": "solver.several",
     "solve": "solver",
     "write": "files.writing",

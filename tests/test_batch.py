@@ -25,7 +25,7 @@ from parallel_nono.cli import command
 from parallel_nono.engine import EngineError
 from parallel_nono.engine.folder import OutputError
 from parallel_nono.engine.session import Stop
-from parallel_nono.engine.work import RejectedSolution
+from parallel_nono.engine.work import RejectedPuzzle
 from parallel_nono.kinds import null
 from parallel_nono.report.run import Run
 
@@ -269,7 +269,7 @@ def test_a_rejected_solution_keeps_the_puzzle_and_is_raised(folder: Path, monkey
     (folder / "x.null").write_text("1 2 3")
     monkeypatch.setattr(null, "KIND", faults.KIND)
     (folder / "x.null").write_text("1 wrong 3")
-    with pytest.raises(RejectedSolution) as caught:
+    with pytest.raises(RejectedPuzzle) as caught:
         run(RunOptions("x.null", kind="null", out="out"))
     assert caught.value.path == Path("out/rejected-1.parquet")
     assert caught.value.path.exists()

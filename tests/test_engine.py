@@ -24,7 +24,7 @@ from parallel_nono.engine import ENGINES, engine
 from parallel_nono.engine.feed import Feed, Piece
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.status_line import new_status_line
-from parallel_nono.engine.work import Chunk, Place, RejectedSolution, Work, attempt
+from parallel_nono.engine.work import Chunk, Place, RejectedPuzzle, Work, attempt
 from parallel_nono.kinds import KINDS, bare, kind, null
 
 HERE = Place("local", "here", "0")
@@ -80,7 +80,7 @@ def test_a_fault_of_a_parser_costs_one_text() -> None:
 
 
 def test_a_rejected_solution_stops_the_run_and_hands_over_the_puzzle() -> None:
-    with pytest.raises(RejectedSolution, match="wrong on purpose") as caught:
+    with pytest.raises(RejectedPuzzle, match="wrong on purpose") as caught:
         rows_of([words("1 2 wrong 3")])
     assert caught.value.puzzle.column("name").to_pylist() == ["wrong"]
 

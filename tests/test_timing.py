@@ -20,7 +20,7 @@ from parallel_nono.engine import EngineError, engine, timing
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.status_line import new_status_line
-from parallel_nono.engine.work import Chunk, Place, RejectedSolution, Work, attempt
+from parallel_nono.engine.work import Chunk, Place, RejectedPuzzle, Work, attempt
 from parallel_nono.kinds import Kind, Solved, kind
 from parallel_nono.kinds.null import KIND
 from parallel_nono.report.parquet import batches, hosts
@@ -78,7 +78,7 @@ def test_a_verdict_that_changes_is_our_bug_and_hands_over_the_puzzle() -> None:
             columns["outcome"] = np.array(columns["outcome"])
             columns["outcome"][7] = OUTCOMES.index("multiple")
 
-    with pytest.raises(RejectedSolution, match="unique the first time, multiple when it was repeated") as caught:
+    with pytest.raises(RejectedPuzzle, match="unique the first time, multiple when it was repeated") as caught:
         tried(Work(Fickle(change).kind(), repeat=3))
     assert caught.value.puzzle.to_pylist()[0]["index"] == 8
 
@@ -86,7 +86,7 @@ def test_a_verdict_that_changes_is_our_bug_and_hands_over_the_puzzle() -> None:
 def test_a_wrong_solution_of_a_repetition_is_seen_too() -> None:
     work = Work(replace(KIND, check=lambda chunk, solutions: [(0, "no")] if next(calls) > 2 else []), repeat=4)
     calls = iter(range(1, 10))
-    with pytest.raises(RejectedSolution, match="the checker rejects"):
+    with pytest.raises(RejectedPuzzle, match="the checker rejects"):
         tried(work)
 
 

@@ -56,7 +56,15 @@ class RowFormat(StrEnum):
 
 
 class InvalidOption(ValueError):
-    """Options that make no sense. options: which; `str` is `OPTION: expected ..., found ...`."""
+    """Options that make no sense. options: which; `str` is `OPTION: expected ..., found ...`.
+
+    >>> from parallel_nono import InvalidOption, RunOptions
+    >>> try:
+    ...     RunOptions("datasets/", workers=0)
+    ... except InvalidOption as error:
+    ...     print(error)
+    workers: expected a whole number from 1 to 4096, found 0
+    """
 
     def __init__(self, options: str | tuple[str, ...], message: str) -> None:
         self.options = (options,) if isinstance(options, str) else options
@@ -98,7 +106,8 @@ class RunOptions:
 
     Errors   InvalidOption for a value of another type, or out of bounds.
 
-    >>> RunOptions("datasets/", workers=8, set={"solver": "sorted"}).workers
+    >>> from parallel_nono import RunOptions
+    >>> RunOptions("datasets/", workers=8, out="runs/first").workers
     8
     """
 

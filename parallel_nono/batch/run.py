@@ -40,6 +40,10 @@ class RunProgress(NamedTuple):
     summary  of the rows so far.
     left     about how many puzzles and how many wall seconds are still to do; None where nobody knows.
     workers  what each is doing; only with the option `live`.
+
+    >>> from parallel_nono import RunProgress
+    >>> def show(progress: RunProgress) -> None:
+    ...     print(progress.summary.n_rows, "puzzles")
     """
 
     summary: Summary
@@ -55,6 +59,13 @@ class RunSummary:
     summary   counts and times of its rows, those of earlier sessions too.
     stopped   it was stopped before its end; the same options with `resume` go on.
     ours      False: another program solved.
+
+    >>> import tempfile
+    >>> from parallel_nono import RunOptions, run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = run(RunOptions("datasets/icon.non", out=f"{folder}/first"))
+    >>> found.outcomes, found.stopped
+    ({'unique': 1}, False)
     """
 
     out: Path
@@ -102,6 +113,13 @@ def run(
     notice    gets sentences about what is unusual (a damaged part put aside, files that no part of a run are).
     Errors    InvalidOption; EngineError where the engine or a program can't work; OutputError where results can't be
               written; RejectedSolution, our bug, with the puzzle in the folder (`path`).
+
+    >>> import tempfile
+    >>> from parallel_nono import RunOptions, run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = run(RunOptions("datasets/icon.non", out=f"{folder}/first"))
+    >>> found.n_rows
+    1
     """
     tasks = tasks_of(options)
     if len(tasks) > 1:
@@ -116,7 +134,15 @@ def run_each(
     stop: Stop | None = None,
     notice: Notice | None = None,
 ) -> Iterator[RunSummary]:
-    """Like `run` for every solver in turn, each with a folder of its own if they are several."""
+    """Like `run` for every solver in turn, each with a folder of its own if they are several.
+
+    >>> import tempfile
+    >>> from parallel_nono import RunOptions, run_each
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     options = RunOptions("datasets/icon.non", solver=("default", "lines-only"), out=folder)
+    ...     [found.out.name for found in run_each(options)]
+    ['default', 'lines-only']
+    """
     for task in tasks_of(options):
         found = task.run(progress, stop, notice)
         yield found
@@ -177,7 +203,7 @@ class Task:
     ) -> RunSummary:
         """See `run`."""
         from ..engine.hostinfo import commit, here
-        from ..engine.work import RejectedSolution
+        from ..engine.work import RejectedPuzzle
         from ..report.compact import upkeep
         from ..report.parquet import OutputError, Writer, export, mend
         from ..report.parts import strays
@@ -201,7 +227,7 @@ class Task:
             writer.hosts = session.hosts
             try:
                 summary, finished = self._rows_to(writer, session, progress)
-            except RejectedSolution as error:
+            except RejectedPuzzle as error:
                 error.path = writer.reject(error.puzzle)
                 raise
         if finished:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bool) -> Code:
     """Show what becomes of the puzzles of a source, or of its `number`th; the highest exit code."""
     from ..attempt import OF_THE_RUN
-    from ..engine.work import RejectedSolution, Work
+    from ..engine.work import RejectedPuzzle, Work
 
     say_if_compiling()
     work = Work(kind, limits)
@@ -35,7 +35,7 @@ def solve_kind(kind: Kind, source: str, limits: Limits, number: int, as_json: bo
             continue
         try:
             row = patiently(_row, work, puzzle)
-        except RejectedSolution as error:
+        except RejectedPuzzle as error:
             raise Failure(Code.BUG, f"{error}; please report it with the puzzle") from error
         code = max(code, code_of(row["outcome"]))
         if as_json:

@@ -118,7 +118,7 @@ def _tried(task: Task, quiet: bool) -> tuple[int, RunSummary]:
     """(0 or the exit code of the signal that ended it, what was found). Errors: Failure."""
     from ..engine import EngineError
     from ..engine.session import Stop
-    from ..engine.work import RejectedSolution
+    from ..engine.work import RejectedPuzzle
     from ..report.parquet import OutputError
 
     if not quiet:
@@ -127,7 +127,7 @@ def _tried(task: Task, quiet: bool) -> tuple[int, RunSummary]:
     try:
         with Signals(stop) as signals, Display(quiet) as display:
             found = task.run(display.show, stop, display.notice)
-    except RejectedSolution as error:
+    except RejectedPuzzle as error:
         raise Failure(Code.BUG, f"{error}; please report it with {error.path}, which holds the puzzle") from error
     except OutputError as error:
         raise Failure(Code.UNWRITABLE if error.writing else Code.USAGE, str(error)) from error

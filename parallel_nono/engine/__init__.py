@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from .errors import ABANDONED as ABANDONED
+from .errors import EngineError as EngineError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -18,14 +21,6 @@ if TYPE_CHECKING:
 
 ENGINES = {"auto": "auto", "local": "local", "ray": "cluster"}
 """Names for the command line and the modules whose `run` they are."""
-
-
-class EngineError(Exception):
-    """The engine can't work here; the message says why and what to do."""
-
-
-ABANDONED: list[str] = []
-"""Why this process had better end at once: Ray's library waits a minute for a cluster that is gone, then kills us."""
 
 
 def engine(name: str) -> Callable[[Work, Feed, Session], Iterator[pa.RecordBatch]]:

@@ -35,7 +35,7 @@ from .rows import crashed_rows, crashed_source, overrun_rows
 from .session import Session
 from .status import WorkerStatus, status_of
 from .status_line import ABORT, COUNT, IDLE, LEASE, PLACE, READING, RECALLED, SINCE_MS, new_status_line
-from .work import SHARE_S, SOFT_S, Chunk, Done, Place, RejectedSolution, Work, has_errors, joined, loaded
+from .work import SHARE_S, SOFT_S, Chunk, Done, Place, RejectedPuzzle, Work, has_errors, joined, loaded
 from .worker import FOR_GOOD, THIS_LEASE, VERSIONS, Worker, packed, packed_texts, shared_status_line, unpacked
 
 WINDOW = 2
@@ -323,7 +323,7 @@ class Cluster:
         self._n_done += 1
         if len(answer) == 3:
             title, why, puzzle = answer
-            raise RejectedSolution(title, why, unpacked(puzzle)[0])
+            raise RejectedPuzzle(title, why, unpacked(puzzle)[0])
         rows, hard, rest, *figures = answer
         done = Done(unpacked(rows), unpacked(hard), joined(unpacked(rest)), *figures)
         for batch in done.rows:

@@ -34,7 +34,15 @@ KINDS = {
 
 
 class OutputError(Exception):
-    """The folder of results can't be used; one sentence says why. `writing` is True when the disk is at fault."""
+    """The folder of results can't be used; one sentence says why. `writing` is True when the disk is at fault.
+
+    >>> from parallel_nono import OutputError, Run
+    >>> try:
+    ...     Run("datasets/")
+    ... except OutputError as error:
+    ...     print(error)
+    datasets: expected a folder of results (OUT/rows/part-*.parquet), found none
+    """
 
     def __init__(self, message: str, *, writing: bool = False) -> None:
         super().__init__(message)

@@ -34,6 +34,10 @@ class Stop:
     asked     set: hand out nothing more, and tell the kernels to return.
     hurry     set: do not wait for an orderly end.
     ended     False once a run is over of which some worker is still there: then only ending the process stops it.
+
+    >>> from parallel_nono import Stop
+    >>> stop = Stop()  # for `run(options, stop=stop)` in another thread
+    >>> stop.asked.set()
     """
 
     asked: Event = field(default_factory=Event)

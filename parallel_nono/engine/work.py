@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..attempt import OUTCOMES, Limits, Outcome
+from ..checker import RejectedSolution
 from ..files import packing
 from ..files.containers import Source
 from ..kinds import Kind, Solved, unread
@@ -43,7 +44,7 @@ SHARE_S = 1.0
 TIMEOUT, MULTIPLE = OUTCOMES.index(Outcome.TIMEOUT), OUTCOMES.index(Outcome.MULTIPLE)
 
 
-class RejectedSolution(Exception):
+class RejectedPuzzle(RejectedSolution):
     """A solution that the checker does not accept, or a verdict that a repetition does not confirm: our bug, no row.
 
     puzzle  a chunk of one.
@@ -145,7 +146,7 @@ class Done:
 
 
 def attempt(work: Work, chunk: Chunk, status: np.ndarray, place: Place) -> Done:
-    """Read, solve and check a chunk. Errors: RejectedSolution; nothing else that a puzzle can cause."""
+    """Read, solve and check a chunk. Errors: RejectedPuzzle; nothing else that a puzzle can cause."""
     began, queue_s = perf_counter(), max(0.0, monotonic() - chunk.made)
     if place.alone:
         timing.fresh_peak()
@@ -177,7 +178,7 @@ def attempt(work: Work, chunk: Chunk, status: np.ndarray, place: Place) -> Done:
         tick = perf_counter()
         try:
             rows = _slice(work, part, limits, patient, status, facts, place, done)
-        except RejectedSolution:
+        except RejectedPuzzle:
             raise
         except Exception as error:  # a fault of our own code: it must cost one puzzle, not the run
             if part.num_rows > 1:
@@ -320,9 +321,9 @@ class Watch:
 
 
 def _check(work: Work, part: pa.RecordBatch, solved: Solved) -> None:
-    """Errors: RejectedSolution for the first solution that breaks the rules."""
+    """Errors: RejectedPuzzle for the first solution that breaks the rules."""
     for bad, why in work.kind.check(part, solved.solutions)[:1]:
-        raise RejectedSolution(
+        raise RejectedPuzzle(
             work.kind.title(part, bad), f"the checker rejects a solution of the solver: {why}", part.slice(bad, 1)
         )
 
@@ -333,7 +334,7 @@ def _repeat(
     """Solve a slice again and add the columns of `--repeat` to `solved`; False when the status line said stop.
 
     late    bool[rows]: puzzles out of time, which are not tried again.
-    Errors  RejectedSolution if a verdict is not the one of the first time; a time-out is no verdict.
+    Errors  RejectedPuzzle if a verdict is not the one of the first time; a time-out is no verdict.
     """
     again = np.flatnonzero(~late)
     times = np.zeros((work.repeat, part.num_rows), np.float32)
@@ -350,7 +351,7 @@ def _repeat(
         changed = (first != second) & (second != TIMEOUT) & (not work.kind.alone)  # another program may waver
         for place in np.flatnonzero(changed)[:1]:
             why = f"{OUTCOMES[first[place]]} the first time, {OUTCOMES[second[place]]} when it was repeated"
-            raise RejectedSolution(work.kind.title(chosen, place), why, chosen.slice(place, 1))
+            raise RejectedPuzzle(work.kind.title(chosen, place), why, chosen.slice(place, 1))
         times[turn, again] = other.columns["solve_s"]
     solved.columns["repeats"] = np.where(late, 1, work.repeat).astype(np.int32)
     solved.columns["median_s"] = np.where(late, 0, np.median(times, axis=0)).astype(np.float32)

@@ -20,7 +20,7 @@ from ..start import prepare
 from . import EngineError, hostinfo, timing
 from .parts import written
 from .status_line import ABORT, LEASE, RECALLED, STATUS_WORDS, new_status_line
-from .work import Chunk, Place, RejectedSolution, Work, attempt, joined
+from .work import Chunk, Place, RejectedPuzzle, Work, attempt, joined
 
 VERSIONS = {"pnono": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
 """What driver and workers must agree on."""
@@ -88,7 +88,7 @@ class Worker:
             self._place = replace(self._place, calibration_s=timing.calibration_s())
         try:
             done = attempt(self._work, chunk, self._status, self._place)
-        except RejectedSolution as error:
+        except RejectedPuzzle as error:
             return error.title, error.why, packed([error.puzzle])
         rest = [] if done.rest is None else [done.rest]
         if self._work.parts is not None:

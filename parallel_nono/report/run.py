@@ -23,6 +23,13 @@ class Run:
 
     out      the folder, as `pnono run --out` or `RunOptions(out=...)` named it.
     Errors   OutputError if it holds no results, or a damaged part.
+
+    >>> import tempfile
+    >>> from parallel_nono import Run, RunOptions, run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = run(RunOptions("datasets/icon.non", out=f"{folder}/first"))
+    ...     Run(f"{folder}/first").rows(["name", "outcome"]).to_pylist()
+    [{'name': 'icons 20x20 101', 'outcome': 'unique'}]
     """
 
     def __init__(self, out: str | os.PathLike[str]) -> None:
