@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..batch.options import InvalidOption
+from ..extras import EXTRAS, missing
 from ..pictures.door import say
 from ..puzzle import InvalidPuzzle
 from ..start import prepare
@@ -65,10 +66,19 @@ class Group(TyperGroup):
             _fail(ctx, Code.INVALID, str(error))
         except OSError as error:
             _fail(ctx, *_of_os(error))
+        except ImportError as error:
+            module = (error.name or "").partition(".")[0]
+            if module not in EXTRAS:
+                _fail(ctx, Code.BUG, _internal(error))
+            _fail(ctx, Code.UNAVAILABLE, missing(module))
         except Exception as error:  # the last line of defence: whatever else goes wrong is a fault of ours
             if hasattr(error, "format_message"):  # typer's own: the command line is wrong
                 raise
-            _fail(ctx, Code.BUG, f"internal error: {type(error).__name__}: {error} (the same with --debug shows where)")
+            _fail(ctx, Code.BUG, _internal(error))
+
+
+def _internal(error: Exception) -> str:
+    return f"internal error: {type(error).__name__}: {error} (the same with --debug shows where)"
 
 
 def _fail(context: typer.Context, code: Code, message: str) -> None:

@@ -15,6 +15,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread, current_thread
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import psutil
 
+from ..extras import missing
 from . import ABANDONED, EngineError
 from .divert import divert, when_ending
 
@@ -151,6 +153,8 @@ def connect(session: Session, folder: Path, store_bytes: int, tell: Callable[[En
     tell         called, by any thread, if Ray goes away later in a way that it can't be used or shut down any more.
     Errors       EngineError, also when `session.stop.asked` was set meanwhile and Ray did not come up.
     """
+    if find_spec("ray") is None:
+        raise EngineError(missing("ray"))
     prepare(session.pool.address, session.pool.insecure)
     address = reachable(session.pool.address, session.pool.insecure, session.stop.asked) if session.pool.address else ""
     with warnings.catch_warnings():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..extras import needed
 from ..puzzle import InvalidPuzzle, Puzzle
 from .door import printable
 from .lattice import (
@@ -84,6 +85,7 @@ def pdf(
     per_page  puzzles on a page; 0: as many as stay comfortable to fill in.
     Errors    InvalidPuzzle if a puzzle has more than MAX_CELLS cells.
     """
+    needed("reportlab")
     from reportlab.pdfgen.canvas import Canvas
 
     for sheet in (*sheets, *solutions):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..attempt import OUTCOMES, STAGES
+from ..extras import needed
 from .parquet import OutputError, read_facts, sessions
 from .parts import dataset, first_line
 from .rating import POINTS, TECHNIQUE
@@ -84,9 +85,9 @@ def open_rows(out: Path, name: str = "attempts", to: duckdb.DuckDBPyConnection |
     The parts are read through Arrow: a name with a star is a name there, not a pattern. Nothing else can be reached
     from the connection, neither files nor extensions. Errors: OutputError if `out` holds no results.
     """
-    import duckdb
     import pyarrow as pa
 
+    duckdb = needed("duckdb")
     read_facts(out)
     connection = to or _connect()
     try:
@@ -102,8 +103,7 @@ def open_rows(out: Path, name: str = "attempts", to: duckdb.DuckDBPyConnection |
 
 
 def _connect() -> Any:
-    import duckdb
-
+    duckdb = needed("duckdb")
     safe: dict[str, Any] = {
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,

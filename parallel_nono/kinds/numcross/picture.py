@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...extras import MissingExtra, needed
 from ...formats.common.text import wrong
 from ...puzzle import InvalidPuzzle
 from .formats import Crossword, check_size, made
@@ -352,7 +353,11 @@ class _Reader:
 
     def of_fonts(self) -> np.ndarray:
         """The ten digits of the font that is nearest to those of the picture."""
-        fonts = font_digits(self.height, self.rows, self.font)
+        try:
+            fonts = font_digits(self.height, self.rows, self.font)
+        except MissingExtra as error:
+            found = f"expected --set font=FILE or the fonts of reportlab, found neither ({error})"
+            raise InvalidPuzzle(f"{self.source}: {found}") from error
         if not fonts:
             raise wrong(self.source, 0, f"digits that are {self.height} pixels high in a font", "no such size")
         return min(fonts, key=lambda digits: sum(float(distances(one, digits).min()) for one, _ in self.groups))
@@ -440,12 +445,11 @@ def font_digits(height: int, rows: int, path: str) -> list[np.ndarray]:
 
 def _fonts(size: int, path: str) -> list[Any]:
     """The font at `path`; else Pillow's own, and those that come with ReportLab."""
-    import reportlab
     from PIL import ImageFont
 
     if path:
         return [load_font(path, size)]
-    folder = Path(reportlab.__file__).parent / "fonts"
+    folder = Path(str(needed("reportlab").__file__)).parent / "fonts"
     return [ImageFont.load_default(size), *(load_font(str(folder / name), size) for name in ("Vera.ttf", "VeraBd.ttf"))]
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ... import __version__
 from ...attempt import OUTCOMES, STAGES
+from ...extras import needed
 from ..parts import dataset
 from ..query import UNTRIED, Report, dicts, open_rows, run_report, view
 from ..summary import duration
@@ -222,6 +223,7 @@ _BUSY = f"""
 
 def render(template: str, script: str, **values: Any) -> str:
     """A whole page from a template, with the scripts and the style that all share; text in `values` is escaped."""
+    needed("jinja2")
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
