@@ -6,7 +6,8 @@ import glob
 import os
 from collections.abc import Sequence
 
-from .containers import OPEN_FILES, Claims, Skipped, nothing_at, readable, sources
+from .containers import OPEN_FILES, Claims, Skipped, nothing_at, sources
+from .paths import readable
 from .remote import is_remote
 
 
