@@ -28,7 +28,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits
 from parallel_nono.lanes import coordinator
