@@ -22,8 +22,8 @@ from strategies import lines
 
 import parallel_nono.cli
 from parallel_nono import cli
-from parallel_nono.attempt import Plan
-from parallel_nono.cli.exits import MEANINGS, Code, Failure, writing
+from parallel_nono.attempt import OUTCOMES, Plan
+from parallel_nono.cli.exits import MEANINGS, Code, Failure, code_of, writing
 from parallel_nono.solver.plans import CHOICES, InvalidPlan, load_plan, racing
 from parallel_nono.solver.plans import names as plan_names
 from parallel_nono.solver.prover import ENTRY
@@ -478,6 +478,17 @@ def test_a_timeout_says_the_time_that_it_took_not_the_limit() -> None:
     seconds = {"solve_s": 0.4826}
     result = Result(Outcome.TIMEOUT, "sat", (), 0, False, ((-1, 0), (0, -1)), "", {}, seconds, puzzle)
     assert verdict(result, 0) == "Timeout: 2 cells open after 483 ms; that proves nothing."
+
+
+def test_every_outcome_has_its_exit_code() -> None:
+    codes = {str(outcome): code_of(outcome).name for outcome in OUTCOMES}
+    assert codes == {
+        **dict.fromkeys(("unique", "solved"), "FINE"),
+        **dict.fromkeys(("multiple", "contradiction"), "NO"),
+        **dict.fromkeys(("stalled", "timeout", "wrong"), "UNDECIDED"),
+        "invalid": "INVALID",
+        "crashed": "BUG",
+    }
 
 
 def test_a_race_of_solvers_has_the_same_verdict(files: Path) -> None:

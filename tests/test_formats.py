@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from mutations import mutated, packed_like_parsed, sound
 from strategies import blotted_puzzles, puzzles, puzzles_of_clues, puzzles_of_grids
 
+from parallel_nono import formats
 from parallel_nono.files import reading
 from parallel_nono.files.writing import content_of
 from parallel_nono.formats import FORMATS, Content, Format, format_named, recognise
@@ -105,6 +106,11 @@ def error_of(name: str, text: str) -> str:
 
 
 # Samples.
+
+
+def test_the_folder_of_formats_holds_formats_and_nothing_else() -> None:
+    folder = Path(formats.__file__).parent
+    assert {path.stem for path in folder.glob("*.py")} == {"__init__", *formats.MODULES}
 
 
 def test_there_is_a_sample_of_every_format() -> None:

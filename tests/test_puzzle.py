@@ -20,6 +20,8 @@ from parallel_nono.puzzle import (
     InvalidPuzzle,
     Puzzle,
     canonical_bytes,
+    grid_text,
+    line_name,
     runs,
 )
 from parallel_nono.puzzleset import clues_of, digests, puzzle_at, puzzles_of, set_of
@@ -177,3 +179,12 @@ def test_what_is_no_puzzle_is_refused_with_place_expectation_and_finding(make: o
 def test_recolouring_refuses_what_is_no_permutation_that_keeps_the_background(order: list[int]) -> None:
     with pytest.raises(ValueError, match="expected a permutation"):
         Puzzle.of_grid([[1, 2]], THREE).recoloured(order)
+
+
+def test_lines_have_the_names_that_people_call_them() -> None:
+    assert [line_name(line, 2) for line in range(4)] == ["row 1", "row 2", "column 1", "column 2"]
+
+
+def test_a_grid_is_one_line_of_text() -> None:
+    assert grid_text([[1, 0], [-1, 2]], 2) == "#./??"
+    assert grid_text([[0, 2], [1, -1]], 3) == ".b/a?"
