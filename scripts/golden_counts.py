@@ -28,9 +28,8 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from parallel_nono.generator import generate
-
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits
+from parallel_nono.generator import generate
 from parallel_nono.lanes import coordinator
 from parallel_nono.lanes.coordinator import Coordinator
 from parallel_nono.lanes.team import Threads
