@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,6 +14,8 @@ ENDINGS = (".jsonl", ".ndjson")
 
 def mistake(error: ValueError | RecursionError, source: str) -> InvalidPuzzle:
     """What to raise for an error of `json.loads`."""
+    import json
+
     if isinstance(error, json.JSONDecodeError):
         place, what = f"{source}:{error.lineno}", f"a mistake: {error.msg} (column {error.colno})"
     elif isinstance(error, RecursionError):
