@@ -284,7 +284,7 @@ def test_another_host_that_shares_no_memory_works_and_dies_without_loss(folder: 
 
 @in_namespace
 def test_a_lost_head_is_one_sentence_and_the_run_goes_on_elsewhere(folder: Path) -> None:
-    n = write(folder, *slow(3000))
+    n = write(folder, *slow(1500))
     head = start_head(folder, "--num-cpus=2")
     wait_for_nodes("127.0.0.1:6399", 1, folder)
     options = ("--out", "out", "--seconds", 5, "--workers", 2)
