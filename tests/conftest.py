@@ -17,8 +17,9 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-if os.environ.get("NUMBA_DISABLE_JIT") == "1":
-    from uncompiled import use_python
+UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+if UNCOMPILED:
+    from uncompiled import NOT_SO, use_python
 
     use_python()
 
@@ -52,6 +53,9 @@ ONE_BY_ONE = ("test_cluster.py", "test_nodes.py")
 RAY_S, SLOW_S, OTHER_S = 20.0, 2.0, 0.05
 """Seconds that a test may take, by its marks."""
 
+FEW_EXAMPLES = 8
+"""As kernels in plain Python are some hundred times slower."""
+
 BROWSERS = {"browser", "chromium"}
 """Fixtures that take seconds to start and to end, whatever the test itself takes."""
 
@@ -67,11 +71,17 @@ def seconds_of(item: pytest.Item) -> float:
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if UNCOMPILED:
+        left_out = [item for item in items if getattr(item, "originalname", "") in NOT_SO or "12.nin" in item.name]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     seconds: dict[str, float] = defaultdict(float)
     for item in items:
         if BROWSERS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
+        if UNCOMPILED and (drawn := getattr(getattr(item, "obj", None), "_hypothesis_internal_use_settings", None)):
+            item.obj._hypothesis_internal_use_settings = settings(drawn, max_examples=FEW_EXAMPLES)
         seconds[scope_of(item.nodeid)] += seconds_of(item)
     items.sort(key=lambda item: (-seconds[scope_of(item.nodeid)], scope_of(item.nodeid)))
 
