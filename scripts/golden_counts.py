@@ -30,7 +30,7 @@ from pathlib import Path
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits
 from parallel_nono.generator import generate
-from parallel_nono.lanes import coordinator
+from parallel_nono.lanes.compiling import compile_lanes
 from parallel_nono.lanes.coordinator import Coordinator
 from parallel_nono.lanes.team import Threads
 from parallel_nono.puzzle import BLOT, Clue, Puzzle
@@ -93,7 +93,7 @@ def counted(row: Row) -> Row:
         raise ValueError(f"{title(row)}: expected something that can be asked, found {asked}")
     solve: Callable[..., object] = solve_set
     if in_lines_mode:
-        coordinator.compile_lanes()
+        compile_lanes()
         lines = Coordinator(Threads(2))
         solve = partial(solve_set, lines=lines)
     results = solve(set_of([puzzle]), limits)

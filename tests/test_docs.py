@@ -89,6 +89,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], s
     return outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "example"), EXAMPLES, ids=[f"{page}: {text.partition(chr(10))[0][:60]}" for page, text in EXAMPLES]
 )
@@ -154,6 +155,7 @@ def help_examples() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", help_examples())
 def test_examples_of_the_help_texts_are_understood(example: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
@@ -180,6 +182,7 @@ def test_code_of_the_documents_is_python(page: str) -> None:
         ast.parse(code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/library.md"])
 def test_the_library_example_runs(page: str) -> None:
     code = re.search(r"(?s)```python\n(.*?)```", PAGES[page])
@@ -238,6 +241,7 @@ def test_what_is_made_from_the_code_is_as_the_code_has_it() -> None:
         assert path.read_text(encoding="utf-8") == text, path
 
 
+@pytest.mark.slow
 def test_every_option_of_every_command_is_in_its_reference() -> None:
     for name, command in MAKE_DOCS["commands"]().items():
         told = MAKE_DOCS["made"](f"reference {name}")
@@ -259,6 +263,7 @@ def test_every_page_is_in_the_menu_of_the_site(page: str) -> None:
     assert re.search(rf"(?m)^ +- {re.escape(page.removeprefix('docs/'))}$", (ROOT / "mkdocs.yml").read_text())
 
 
+@pytest.mark.slow
 def test_the_site_builds(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs")
     pytest.importorskip("mkdocstrings")
@@ -276,6 +281,7 @@ def test_the_site_builds(tmp_path: Path) -> None:
         assert not [address for address in loaded if "//" in address], page
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_readme_is_what_pnono_draws(tmp_path: Path) -> None:
     from PIL import Image
 
