@@ -49,6 +49,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_main_job_needs_no_extra(folder: Path, workers: int) -> None:
     ended = bare("run", "hook.nin", "--workers", workers, "--out", "out", "--pictures", "--format", "csv", cwd=folder)
@@ -57,6 +58,7 @@ def test_the_main_job_needs_no_extra(folder: Path, workers: int) -> None:
     assert (folder / "out/rows.csv").read_text().count("\n") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -78,6 +80,7 @@ def test_the_other_commands_need_none(folder: Path, words: tuple[str, ...]) -> N
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "module"),
     [
