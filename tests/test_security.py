@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import parallel_nono
+from parallel_nono.extras import EXTRAS
 
 PACKAGE = Path(parallel_nono.__file__).parent
 ROOT = PACKAGE.parent
@@ -104,7 +105,9 @@ def test_nothing_is_unpickled_evaluated_or_run_through_a_shell(path: Path) -> No
 
 @pytest.mark.parametrize("path", MODULES, ids=place)
 def test_modules_are_imported_by_fixed_names_only(path: Path) -> None:
-    """What a name is made of comes from a table of ours, and lies in the package."""
+    """What a name is made of comes from a table of ours, and lies in the package; or it is a library of `EXTRAS`."""
+    if place(path) == "extras.py":
+        return
     for name, call in calls(path):
         if name.endswith("import_module"):
             first = call.args[0]
@@ -112,6 +115,15 @@ def test_modules_are_imported_by_fixed_names_only(path: Path) -> None:
                 begin = choice.values[0] if isinstance(choice, ast.JoinedStr) else choice
                 assert isinstance(begin, ast.Constant), f"line {call.lineno}"
                 assert str(begin.value).startswith((".", "parallel_nono.")), f"line {call.lineno}"
+
+
+def test_libraries_are_imported_by_fixed_names_only() -> None:
+    for path in MODULES:
+        for name, call in calls(path):
+            if name.rpartition(".")[2] == "needed" and place(path) != "extras.py":
+                (module,) = call.args
+                assert isinstance(module, ast.Constant), f"{path}:{call.lineno}"
+                assert module.value in EXTRAS, f"{path}:{call.lineno}"
 
 
 @pytest.mark.slow
