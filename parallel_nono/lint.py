@@ -291,8 +291,8 @@ def turned(clues: Clues, transposed: bool, upside_down: bool, mirrored: bool) ->
 
     from .puzzleset import Clues
 
-    lines = clues.lines - clues.lines[0]
-    blocks = clues.blocks[clues.lines[0] : clues.lines[-1] + 1].astype(np.int64)
+    lines = clues.line_starts - clues.line_starts[0]
+    blocks = clues.block_starts[clues.line_starts[0] : clues.line_starts[-1] + 1].astype(np.int64)
     heights, widths = (clues.widths, clues.heights) if transposed else (clues.heights, clues.widths)
     owner = np.repeat(np.arange(len(heights)), np.diff(lines))
     # For each line of the turned puzzle the one it comes from.

@@ -11,11 +11,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from .kernels.clues import Clues
 from .puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Palette, Puzzle
 
 SET_VERSION = 1
@@ -49,30 +50,12 @@ RUN_COLUMNS = tuple(name for name in SCHEMA.names if name not in ("palette", "go
 """What a run reads of a packed file; palettes and goals stay on disk."""
 
 
-class Clues(NamedTuple):
-    """The clues of a whole set as kernels read them; views of the Arrow buffers, not copies.
-
-    heights, widths, n_colours  int32[puzzles]
-    lines    int32[puzzles + 1]; lines[p] is the first line of puzzle p, rows first, then columns.
-    blocks   int32[lines + 1]; blocks[l] is the first block of line l.
-    lengths  int32[blocks], 0 for a blot;  colours  uint16[blocks], 1 and up.
-    """
-
-    heights: np.ndarray
-    widths: np.ndarray
-    n_colours: np.ndarray
-    lines: np.ndarray
-    blocks: np.ndarray
-    lengths: np.ndarray
-    colours: np.ndarray
-
-
 def _numpy(array: pa.Array) -> np.ndarray:
     return array.to_numpy(zero_copy_only=True)
 
 
 def clues_of(batch: pa.RecordBatch) -> Clues:
-    """The flat arrays of a set (or of a slice of one)."""
+    """The flat arrays of a set (or of a slice of one), read-only."""
     lengths, colours = batch.column("lengths"), batch.column("colours")
     lines = _numpy(lengths.offsets)
     inner = lengths.values
@@ -97,7 +80,7 @@ def clues_of(batch: pa.RecordBatch) -> Clues:
         blocks,
         values,
         inks,
-    )
+    ).sealed()
 
 
 def _trimmed(lists: pa.ListArray) -> tuple[np.ndarray, np.ndarray]:
@@ -317,7 +300,7 @@ def digests(clues: Clues) -> list[str]:
     """The digest of every puzzle of a set, as `Puzzle.digest` computes it; "" for a row without lines."""
     from .kernels.canonical import canonical_words
 
-    words, starts = canonical_words(*clues)
+    words, starts = canonical_words(clues)
     view = words.view(np.uint8).data
     bounds = (starts * 4).tolist()
     blake2b = hashlib.blake2b

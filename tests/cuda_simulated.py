@@ -43,7 +43,7 @@ def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) ->
     random = np.random.default_rng(seed)
     puzzle, arrangements = random_lines(random, count, n, n_colours, blots)
     clues = clues_of(set_of([puzzle]))
-    assert sizes.MAX_ARENA_WORDS or np.diff(clues.blocks[: count + 1]).max() > 140
+    assert sizes.MAX_ARENA_WORDS or np.diff(clues.block_starts[: count + 1]).max() > 140
     there = _Propagation(clues, 0)
     size = (n + 63) // 64
     planes = there.words[: there.desks].copy_to_host()
@@ -58,7 +58,7 @@ def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) ->
     states, _ = there.settle(np.arange(count, dtype=np.int32))
     after = there.words[: there.desks].copy_to_host()[: rows.size].reshape(rows.shape)
     for row in range(count):
-        bounds = slice(int(clues.blocks[row]), int(clues.blocks[row + 1]))
+        bounds = slice(int(clues.block_starts[row]), int(clues.block_starts[row + 1]))
         expected = settle_planes(rows[row].copy(), n, clues.lengths[bounds], clues.colours[bounds])
         assert (states[row] == NO_ARRANGEMENT) == (expected is None), (seed, row)
         if expected is not None:

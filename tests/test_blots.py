@@ -352,7 +352,7 @@ def test_both_checkers_accept_exactly_the_grids_whose_lines_are_layouts(puzzle: 
     lines = [*zip(puzzle.rows, grid, strict=True), *zip(puzzle.columns, zip(*grid, strict=True), strict=True)]
     wrong = [place for place, (clue, line) in enumerate(lines) if line not in oracles.arrangements(clue, len(line))]
     assert line_named(check(puzzle, grid), puzzle) == (wrong[0] if wrong else -1)
-    assert check_set(*clues_of(set_of([puzzle])), *flat([grid]), np.ones(1, bool)).tolist() == wrong[:1] or [-1]
+    assert check_set(clues_of(set_of([puzzle])), *flat([grid]), np.ones(1, bool)).tolist() == wrong[:1] or [-1]
 
 
 def test_a_wrong_line_is_named_with_its_blots() -> None:

@@ -105,7 +105,7 @@ def test_the_fast_checker_names_the_same_line_as_the_plain_one(pairs: list, data
     batch = set_of(puzzle for puzzle, _ in pairs)
     wanted = np.array(data.draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs))))
     cells, starts = flat([grid for _, grid in pairs])
-    wrong = check_set(*clues_of(batch), cells, starts, wanted)
+    wrong = check_set(clues_of(batch), cells, starts, wanted)
     expected = [
         line_named(check(puzzle, grid), puzzle) if w else -1 for (puzzle, grid), w in zip(pairs, wanted, strict=True)
     ]
@@ -115,7 +115,7 @@ def test_the_fast_checker_names_the_same_line_as_the_plain_one(pairs: list, data
 def test_the_fast_checker_refuses_open_cells_and_cells_of_another_number() -> None:
     batch = set_of([CORNER, CORNER, CORNER])
     cells, _ = flat([((1, 1, 0), (0, 65535, 0), (1, 0, 0)), ((1, 1, 0), (0, 0, 0), (1, 0)), CORNER.goal or ()])
-    wrong = check_set(*clues_of(batch), cells, np.array([0, 9, 17, 26]), np.ones(3, bool))
+    wrong = check_set(clues_of(batch), cells, np.array([0, 9, 17, 26]), np.ones(3, bool))
     assert wrong.tolist() == [1, 0, -1]
 
 
@@ -123,7 +123,7 @@ def test_the_fast_checker_reads_a_slice_of_a_set() -> None:
     puzzles = [Puzzle.of_grid([[1, 0, 1]]), CORNER, Puzzle.of_grid([[1], [0]])]
     batch = set_of(puzzles).slice(1, 2)
     cells, starts = flat([puzzle.goal for puzzle in puzzles[1:] if puzzle.goal])
-    assert check_set(*clues_of(batch), cells, starts, np.ones(2, bool)).tolist() == [-1, -1]
+    assert check_set(clues_of(batch), cells, starts, np.ones(2, bool)).tolist() == [-1, -1]
 
 
 def test_the_fast_checker_passes_over_rows_that_are_errors() -> None:
@@ -131,7 +131,7 @@ def test_the_fast_checker_passes_over_rows_that_are_errors() -> None:
 
     batch = set_of([InvalidPuzzle("x:1: expected a puzzle, found nothing"), CORNER])
     cells, starts = flat([(), CORNER.goal or ()])
-    assert check_set(*clues_of(batch), cells, starts, np.array([False, True])).tolist() == [-1, -1]
+    assert check_set(clues_of(batch), cells, starts, np.array([False, True])).tolist() == [-1, -1]
 
 
 def test_the_plain_checker_costs_no_numba() -> None:

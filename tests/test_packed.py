@@ -63,7 +63,7 @@ def test_clues_and_digests_are_the_same_after_packing(
 @settings(max_examples=60)
 def test_the_canonical_words_are_those_of_the_slow_definition(found: list[Puzzle | InvalidPuzzle], start: int) -> None:
     batch = set_of(found, "x").slice(start)
-    words, starts = canonical_words(*clues_of(batch))
+    words, starts = canonical_words(clues_of(batch))
     assert words.dtype == np.dtype("<u4")
     pieces = [words[a:b].tobytes() for a, b in pairwise(starts)]
     assert pieces == [canonical_bytes(p.rows, p.columns) if isinstance(p, Puzzle) else b"" for p in found[start:]]

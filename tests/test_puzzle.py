@@ -90,7 +90,7 @@ def test_canonical_words_of_a_set_are_the_canonical_bytes_of_its_puzzles(
     first = data.draw(st.integers(0, len(rows)))
     batch = set_of(rows)
     for kept, part in ((rows, batch), (rows[first:], batch.slice(first))):
-        words, starts = canonical_words(*clues_of(part))
+        words, starts = canonical_words(clues_of(part))
         expected = [b"" if isinstance(p, InvalidPuzzle) else canonical_bytes(p.rows, p.columns) for p in kept]
         found = [words[a:b].tobytes() for a, b in pairwise(starts)]
         assert found == expected

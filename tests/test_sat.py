@@ -379,8 +379,6 @@ def test_the_first_messages_of_rows_are_shares_of_layouts(puzzle: Puzzle) -> Non
     """Before a column has said anything, a row weighs all of its arrangements alike."""
     batch = set_of([puzzle])
     clues = pipeline.clues_of(batch)
-    for array in (clues.blocks, clues.lengths, clues.colours):
-        array.flags.writeable = False
     n_colours = puzzle.n_colours
     state = 2 * max(puzzle.height, puzzle.width) * n_colours * 2
     words = np.full(1000 + (ROOT + 2) * state + puzzle.height * puzzle.width * 2, FULL, np.uint64)

@@ -110,7 +110,7 @@ def test_tournament_solutions_obey_the_clues_as_read(shared: Path, name: str) ->
         [int(c) for block in text.split("$")[1:] for c in "".join(block.split("\n")[1:]) if c in "01"], np.uint16
     )
     starts = np.arange(batch.num_rows + 1, dtype=np.int64) * 625
-    wrong = check_set(*clues_of(batch), cells, starts, np.ones(batch.num_rows, np.bool_))
+    wrong = check_set(clues_of(batch), cells, starts, np.ones(batch.num_rows, np.bool_))
     assert batch.num_rows == 1000
     assert np.array_equal(wrong, np.full(1000, -1))
 

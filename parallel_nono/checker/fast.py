@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import kernel
+from ..kernels.clues import Clues, sealed
 
 
 @kernel(inner=True)
@@ -39,13 +40,14 @@ def _fits(cells, first, step, count, n_colours, lengths, colours, block, end):
 
 
 @kernel
-def _check(heights, widths, n_colours, lines, blocks, lengths, colours, cells, cell_starts, wanted, wrong):
-    for puzzle in range(len(heights)):
+def _check(clues, cells, cell_starts, wanted, wrong):
+    lines, blocks = clues.line_starts, clues.block_starts
+    for puzzle in range(len(clues.heights)):
         wrong[puzzle] = -1
         if not wanted[puzzle]:
             continue
-        height = np.int64(heights[puzzle])
-        width = np.int64(widths[puzzle])
+        height = np.int64(clues.heights[puzzle])
+        width = np.int64(clues.widths[puzzle])
         line = np.int64(lines[puzzle])
         start = cell_starts[puzzle]
         if lines[puzzle + 1] - line != height + width or cell_starts[puzzle + 1] - start != height * width:
@@ -57,50 +59,19 @@ def _check(heights, widths, n_colours, lines, blocks, lengths, colours, cells, c
             step, count = (1, width) if is_row else (width, height)
             begin = np.int64(blocks[line + place])
             end = np.int64(blocks[line + place + 1])
-            if not _fits(cells, first, step, count, n_colours[puzzle], lengths, colours, begin, end):
+            if not _fits(cells, first, step, count, clues.n_colours[puzzle], clues.lengths, clues.colours, begin, end):
                 wrong[puzzle] = place
                 break
 
 
-def check_set(
-    heights: np.ndarray,
-    widths: np.ndarray,
-    n_colours: np.ndarray,
-    lines: np.ndarray,
-    blocks: np.ndarray,
-    lengths: np.ndarray,
-    colours: np.ndarray,
-    cells: np.ndarray,
-    cell_starts: np.ndarray,
-    wanted: np.ndarray,
-) -> np.ndarray:
+def check_set(clues: Clues, cells: np.ndarray, cell_starts: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """For every puzzle of a set the first line (rows first, from 0) that its cells get wrong, or -1.
 
-    heights ... colours  the clues as in `puzzleset.Clues`.
     cells        uint16, colour indices row by row, all puzzles after one another; an open or unknown colour is wrong.
     cell_starts  int64[puzzles + 1], where the cells of each puzzle begin.
     wanted       bool[puzzles], the puzzles to look at; the others get -1.
     Returns      int32[puzzles].
     """
-    wrong = np.empty(len(heights), np.int32)
-    _check(
-        _frozen(heights, np.int32),
-        _frozen(widths, np.int32),
-        _frozen(n_colours, np.int32),
-        _frozen(lines, np.int32),
-        _frozen(blocks, np.int32),
-        _frozen(lengths, np.int32),
-        _frozen(colours, np.uint16),
-        _frozen(cells, np.uint16),
-        _frozen(cell_starts, np.int64),
-        _frozen(wanted, np.bool_),
-        wrong,
-    )
+    wrong = np.empty(len(clues.heights), np.int32)
+    _check(clues.sealed(), sealed(cells, np.uint16), sealed(cell_starts, np.int64), sealed(wanted, np.bool_), wrong)
     return wrong
-
-
-def _frozen(array: np.ndarray, kind: type) -> np.ndarray:
-    """A read-only view, so that Arrow buffers and our own arrays are one type to Numba: compiled once."""
-    view: np.ndarray = np.ascontiguousarray(array, kind).view()
-    view.flags.writeable = False
-    return view

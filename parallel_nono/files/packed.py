@@ -356,12 +356,12 @@ def _unsound(batch: pa.RecordBatch, clues: Any) -> np.ndarray:
     import pyarrow.compute as pc
 
     heights, widths = clues.heights.astype(np.int64), clues.widths.astype(np.int64)
-    n_lines = np.diff(clues.lines).astype(np.int64)
+    n_lines = np.diff(clues.line_starts).astype(np.int64)
     failed = np.asarray(pc.not_equal(batch.column("error"), ""))
     sound = (heights >= 1) & (widths >= 1) & (heights <= MAX_LINE) & (widths <= MAX_LINE)
     sound &= (n_lines == heights + widths) & (heights * widths <= MAX_CELLS)
     sound &= (clues.n_colours >= 2) & (clues.n_colours <= MAX_INKS + 1)
-    bounds = clues.blocks[clues.lines].astype(np.int64)  # where the blocks of each puzzle begin
+    bounds = clues.block_starts[clues.line_starts].astype(np.int64)  # where the blocks of each puzzle begin
     first, last = bounds[0], bounds[-1]
     lengths, colours = clues.lengths[first:last], clues.colours[first:last]
     most = np.repeat(clues.n_colours, np.diff(bounds))

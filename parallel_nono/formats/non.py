@@ -341,13 +341,13 @@ def _text_at(batch: pa.RecordBatch, place: int) -> str:
     marks = None if palette == BLACK_AND_WHITE else signs
 
     def clue(line: int) -> str:
-        here = slice(clues.blocks[line], clues.blocks[line + 1])
+        here = slice(clues.block_starts[line], clues.block_starts[line + 1])
         lengths = [str(length) if length else "?" for length in clues.lengths[here].tolist()]
         if marks:
             lengths = [text + marks[c] for text, c in zip(lengths, clues.colours[here].tolist(), strict=True)]
         return ",".join(lengths) or "0"
 
-    first, last = int(clues.lines[0]), int(clues.lines[1])
+    first, last = int(clues.line_starts[0]), int(clues.line_starts[1])
     middle = first + int(clues.heights[0])
     goal = batch.column("goal")[place]
     cells = None

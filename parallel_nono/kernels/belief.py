@@ -111,8 +111,8 @@ def weigh_line(board, n, first, k, room):
 @kernel(inner=True)
 def line_of(board, base, line):
     """(cells, its background plane, words of a plane, first cell, step between cells, first block, blocks)."""
-    first = np.int64(board.blocks[U(board.line + line)])
-    k = np.int64(board.blocks[U(board.line + line + 1)]) - first
+    first = np.int64(board.block_starts[U(board.line + line)])
+    k = np.int64(board.block_starts[U(board.line + line + 1)]) - first
     if line < board.height:
         plane = base + line * board.n_colours * board.row_words
         return board.width, plane, board.row_words, line * board.width, np.int64(1), first, k
@@ -190,7 +190,7 @@ def lean_starts(board, n, first, k, slack, room, formula, phases):
         length, colour = np.int64(board.lengths[U(first + j)]), np.int64(board.colours[U(first + j)])
         if j and np.int64(board.colours[U(first + j - 1)]) == colour:
             earliest += 1
-        block = first + j - np.int64(board.blocks[U(board.line)])
+        block = first + j - np.int64(board.block_starts[U(board.line)])
         t, total = np.int64(0), 0.0
         for variable in range(formula.starts[U(block)], formula.starts[U(block + 1)]):
             place = np.int64(formula.places[U(variable - 1)]) - earliest
@@ -202,27 +202,12 @@ def lean_starts(board, n, first, k, slack, room, formula, phases):
 
 
 @kernel
-def believe(
-    place,
-    heights,
-    widths,
-    n_colours,
-    lines,
-    blocks,
-    lengths,
-    colours,
-    scratch_words,
-    words,
-    formula,
-    room,
-    rounds,
-    phases,
-):
+def believe(place, clues, scratch_words, words, formula, room, rounds, phases):
     """Phases (int8, 1 or -1, by variable - 1) of the formula of a puzzle (see encode.encode).
 
     rounds  at most; a line with a block of unknown length says nothing. Returns the rounds done.
     """
-    board = board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words)
+    board = board_of(place, clues, scratch_words)
     base = board.stack + ROOT * board.state_words
     messages = room.messages
     for i in range(board.height * board.width * board.n_colours):

@@ -30,8 +30,8 @@ class Board(NamedTuple):
     reach_words  line_words, or 0 where there is no room to note the reach of every cell's probe.
     scratch      where the scratch words of long or coloured lines begin (see "Work" below).
     stack        where the stack of states begins.
-    line         the first line of the puzzle in `blocks`.
-    blocks       int32; blocks[line + i] is the first block of line i of this puzzle.
+    line         the first line of the puzzle in `block_starts`.
+    block_starts  int32; block_starts[line + i] is the first block of line i of this puzzle.
     lengths      int32, the blocks of the set;  colours  uint16, their colours.
     """
 
@@ -46,7 +46,7 @@ class Board(NamedTuple):
     scratch: int
     stack: int
     line: int
-    blocks: np.ndarray
+    block_starts: np.ndarray
     lengths: np.ndarray
     colours: np.ndarray
 
@@ -132,10 +132,12 @@ NARROW = 64
 
 
 @kernel(inline=True)
-def board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words):
-    """The board of puzzle `place` of a set (arrays as in puzzleset.Clues)."""
-    height, width = np.int64(heights[place]), np.int64(widths[place])
-    planes = max(np.int64(n_colours[place]), np.int64(2))  # a palette without inks is black-white with empty clues
+def board_of(place, clues, scratch_words):
+    """The board of puzzle `place` of a set (see clues)."""
+    height, width = np.int64(clues.heights[place]), np.int64(clues.widths[place])
+    planes = max(
+        np.int64(clues.n_colours[place]), np.int64(2)
+    )  # a palette without inks is black-white with empty clues
     row_words, column_words = (width + 63) >> 6, (height + 63) >> 6
     line_words = row_words + column_words
     reach_words = line_words if height * width * line_words <= MAX_REACH_WORDS else 0
@@ -151,10 +153,10 @@ def board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours,
         reach_words,
         scratch,
         scratch + scratch_words,
-        np.int64(lines[place]),
-        blocks,
-        lengths,
-        colours,
+        np.int64(clues.line_starts[place]),
+        clues.block_starts,
+        clues.lengths,
+        clues.colours,
     )
 
 
@@ -179,7 +181,7 @@ def forget_visits(numbers, board):
     numbers[U(tables + CALL)] = 0
     for line in range(lines):
         longest = np.int64(0)
-        for j in range(board.blocks[U(board.line + line)], board.blocks[U(board.line + line + 1)]):
+        for j in range(board.block_starts[U(board.line + line)], board.block_starts[U(board.line + line + 1)]):
             length = np.int64(board.lengths[U(j)])
             longest = max(longest, length if length > 0 else HIDDEN)
         numbers[U(tables + SEEN + line)] = 0
@@ -260,7 +262,7 @@ def open_planes(planes, base, board):
     # Row 0 of the row view serves as the table "ink c occurs in column j" only through the two loops below, which
     # write a bit where a row block and a column block of one colour cross: inks are few in a line, so this is cheap.
     for r in range(height):
-        for j in range(board.blocks[U(board.line + r)], board.blocks[U(board.line + r + 1)]):
+        for j in range(board.block_starts[U(board.line + r)], board.block_starts[U(board.line + r + 1)]):
             ink = np.int64(board.colours[U(j)])
             place = base + (r * n_colours + ink) * row_words
             seen = U0
@@ -270,7 +272,9 @@ def open_planes(planes, base, board):
                 continue
             for c in range(width):
                 plane = columns + (c * n_colours + ink) * column_words
-                for k in range(board.blocks[U(board.line + height + c)], board.blocks[U(board.line + height + c + 1)]):
+                for k in range(
+                    board.block_starts[U(board.line + height + c)], board.block_starts[U(board.line + height + c + 1)]
+                ):
                     if np.int64(board.colours[U(k)]) == ink:
                         planes[U(place + (c >> 6))] |= U1 << U(c & 63)
                         planes[U(plane + (r >> 6))] |= U1 << U(r & 63)

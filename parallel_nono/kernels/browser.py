@@ -35,6 +35,7 @@ from .board import (
     tables_of,
     write_cells,
 )
+from .clues import Clues
 from .colour import propagate_colour, settle_colour
 from .fit import FITS, misfits
 from .narrow import propagate_narrow, settle_narrow
@@ -90,11 +91,10 @@ def array_at(typing_context, address, shape, dtype):  # type: ignore[no-untyped-
     return array(types.int64, shape, dtype), code
 
 
-@kernel(inner=True)
-def board_at(slate, blocks, lengths, colours):
-    """The board of the puzzle."""
-    return board_of(
-        0,
+@kernel(inline=True)
+def clues_at(slate, blocks, lengths, colours):
+    """The clues of the puzzle."""
+    return Clues(
         slate[HEIGHT : HEIGHT + 1],
         slate[WIDTH : WIDTH + 1],
         slate[COLOURS_OF_PALETTE : COLOURS_OF_PALETTE + 1],
@@ -102,7 +102,6 @@ def board_at(slate, blocks, lengths, colours):
         blocks,
         lengths,
         colours,
-        slate[SCRATCH_WORDS],
     )
 
 
@@ -148,15 +147,11 @@ def measure(address):
     blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
     lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
     colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
+    clues = clues_at(slate, blocks, lengths, colours)
     height, width, n_colours = (slate[HEIGHT], slate[WIDTH], max(slate[COLOURS_OF_PALETTE], np.int64(2)))
     sums = array_at(slate[SUMS], (2, n_colours), np.int64)
     misfits(
-        slate[HEIGHT : HEIGHT + 1],
-        slate[WIDTH : WIDTH + 1],
-        slate[NO_LINE : NO_LINE + 2],
-        blocks,
-        lengths,
-        colours,
+        clues,
         sums,
         slate[VERDICT : VERDICT + 1],
         array_at(place + 8 * NEEDED, (1, 2), np.int64),
@@ -194,6 +189,7 @@ def begin(address):
     blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
     lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
     colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
+    clues = clues_at(slate, blocks, lengths, colours)
     words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
     numbers = array_at(slate[NUMBERS], (slate[N_NUMBERS],), np.int64)
     n = slate[HEIGHT] * slate[WIDTH]
@@ -218,13 +214,7 @@ def begin(address):
         probe,
         propagate,
         slate[ORDER : ORDER + 1],
-        slate[HEIGHT : HEIGHT + 1],
-        slate[WIDTH : WIDTH + 1],
-        slate[COLOURS_OF_PALETTE : COLOURS_OF_PALETTE + 1],
-        slate[NO_LINE : NO_LINE + 2],
-        blocks,
-        lengths,
-        colours,
+        clues,
         slate[SCRATCH_WORDS],
         words,
         numbers,
@@ -251,7 +241,8 @@ def go_on(address):
     blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
     lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
     colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
-    board = board_at(slate, blocks, lengths, colours)
+    clues = clues_at(slate, blocks, lengths, colours)
+    board = board_of(0, clues, slate[SCRATCH_WORDS])
     slate[STATUS] = search(
         probe, propagate, words, numbers, board, slate[WANTED], slate[MAX_VISITS], cells, np.int64(0), more
     )
@@ -270,7 +261,8 @@ def look(address):
     blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
     lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
     colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
-    board = board_at(slate, blocks, lengths, colours)
+    clues = clues_at(slate, blocks, lengths, colours)
+    board = board_of(0, clues, slate[SCRATCH_WORDS])
     view = array_at(slate[VIEW], (slate[HEIGHT] * slate[WIDTH],), np.uint16)
     depth = numbers[LEVEL] if slate[STATUS] == SPENT else np.int64(0)
     write_cells(words, board.stack + (LEVELS + depth) * board.state_words, board, view, np.int64(0))
@@ -290,7 +282,8 @@ def line(address):
     blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
     lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
     colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
-    board = board_at(slate, blocks, lengths, colours)
+    clues = clues_at(slate, blocks, lengths, colours)
+    board = board_of(0, clues, slate[SCRATCH_WORDS])
     n, size = board.width, board.row_words
     view = array_at(slate[VIEW], (n,), np.uint16)
     base = board.stack + LEVELS * board.state_words
@@ -304,7 +297,7 @@ def line(address):
         for cell in range(n):
             if (np.int64(view[U(cell)]) >> colour) & 1:
                 words[U(plane + (cell >> 6))] |= U1 << U(cell & 63)
-    start, stop = np.int64(board.blocks[0]), np.int64(board.blocks[1])
+    start, stop = np.int64(board.block_starts[0]), np.int64(board.block_starts[1])
     out, stride = board.scratch, size
     if slate[FAMILY_FOUND] == BLACK_WHITE_FAMILY:
         white, black = settle_narrow(board.lengths, U(start), U(stop), U(n), words[U(base)], words[U(base + 1)], words)

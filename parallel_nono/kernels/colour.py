@@ -129,7 +129,7 @@ def settle_waiting(words, numbers, board, waiting, n, line, mine, crossing):
     while waiting:
         i = lowest_bit(waiting)
         waiting &= waiting - U1
-        start, stop = U(board.blocks[first_line + i]), U(board.blocks[first_line + i + U1])
+        start, stop = U(board.block_starts[first_line + i]), U(board.block_starts[first_line + i + U1])
         planes = mine + i * n_colours
         numbers[N_LINES] += 1
         if not settle_colour(board.lengths, board.colours, start, stop, n, words, planes, scratch):

@@ -110,7 +110,7 @@ def cell_variables(words, board, base, formula):
     n_colours, width = board.n_colours, board.width
     flat, literals, role = formula.flat, formula.cells, formula.role
     hides = False
-    for j in range(board.blocks[U(board.line)], board.blocks[U(board.line + board.height + width)]):
+    for j in range(board.block_starts[U(board.line)], board.block_starts[U(board.line + board.height + width)]):
         hides |= board.lengths[U(j)] == 0
     variable, n = 0, 0
     for r in range(board.height):
@@ -264,7 +264,7 @@ def encode_line(board, line, n, first, k, desk, formula):
     is_row, width, n_colours = line < board.height, board.width, board.n_colours
     cell = line * width * n_colours if is_row else (line - board.height) * n_colours
     stride = n_colours if is_row else width * n_colours
-    block = first - np.int64(board.blocks[U(board.line)])
+    block = first - np.int64(board.block_starts[U(board.line)])
     for j in range(k):
         length = np.int64(board.lengths[U(first + j)])
         formula.starts[U(block + j)] = formula.sizes[1] + 1
@@ -304,18 +304,18 @@ def encode_line(board, line, n, first, k, desk, formula):
 
 
 @kernel
-def encode(place, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words, words, desk, formula):
+def encode(place, clues, scratch_words, words, desk, formula):
     """Write the formula of puzzle `place` of a set, whose planes are the state ROOT in words; see board, solve.solve.
 
     Returns False when some block has no place: then there is no solution, and the formula means nothing.
     """
-    board = board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words)
+    board = board_of(place, clues, scratch_words)
     base = board.stack + ROOT * board.state_words
     cell_variables(words, board, base, formula)
     columns = base + board.height * board.n_colours * board.row_words
     for line in range(board.height + board.width):
-        first = np.int64(board.blocks[U(board.line + line)])
-        k = np.int64(board.blocks[U(board.line + line + 1)]) - first
+        first = np.int64(board.block_starts[U(board.line + line)])
+        k = np.int64(board.block_starts[U(board.line + line + 1)]) - first
         if line < board.height:
             n, line_words, plane = board.width, board.row_words, base + line * board.n_colours * board.row_words
         else:
@@ -324,8 +324,8 @@ def encode(place, heights, widths, n_colours, lines, blocks, lengths, colours, s
         if not find_places(words, board, plane, line_words, n, first, k, desk):
             return False
         encode_line(board, line, n, first, k, desk, formula)
-    last = np.int64(board.blocks[U(board.line + board.height + board.width)])
-    formula.starts[U(last - np.int64(board.blocks[U(board.line)]))] = formula.sizes[1] + 1
+    last = np.int64(board.block_starts[U(board.line + board.height + board.width)])
+    formula.starts[U(last - np.int64(board.block_starts[U(board.line)]))] = formula.sizes[1] + 1
     return True
 
 

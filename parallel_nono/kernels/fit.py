@@ -14,8 +14,8 @@ IN_ROWS, IN_COLUMNS = 1, 2
 
 
 @kernel
-def misfits(heights, widths, lines, blocks, lengths, colours, sums, verdict, numbers, blotted):
-    """Look for what no solving can mend; arrays as in puzzleset.Clues.
+def misfits(clues, sums, verdict, numbers, blotted):
+    """Look for what no solving can mend.
 
     A blot (length 0) takes one cell or more, so with blots of a colour a side may hold more cells of it than we count.
 
@@ -26,8 +26,9 @@ def misfits(heights, widths, lines, blocks, lengths, colours, sums, verdict, num
              least` so many.
     blotted  bool[puzzles]: True where some block is a blot; it may stay False where a clue is too long.
     """
-    for p in range(len(heights)):
-        height, width = np.int64(heights[p]), np.int64(widths[p])
+    lines, blocks, lengths, colours = clues.line_starts, clues.block_starts, clues.lengths, clues.colours
+    for p in range(len(clues.heights)):
+        height, width = np.int64(clues.heights[p]), np.int64(clues.widths[p])
         verdict[p] = FITS
         most = np.int64(0)
         hidden = np.int64(0)

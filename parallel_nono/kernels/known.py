@@ -11,14 +11,14 @@ OPEN_CELL = 65535
 
 
 @kernel
-def known_planes(place, heights, widths, n_colours, lines, blocks, lengths, colours, known, words):
-    """Fill the state ROOT of puzzle `place` of a set (arrays as in puzzleset.Clues) in words, without scratch words.
+def known_planes(place, clues, known, words):
+    """Fill the state ROOT of puzzle `place` of a set (see clues) in words, without scratch words.
 
     known    uint16[cells], colour indices row by row, OPEN_CELL where nothing is; a colour beyond the palette likewise.
     words    uint64; nothing is written where it is too short.
     Returns  the words that it takes.
     """
-    board = board_of(place, heights, widths, n_colours, lines, blocks, lengths, colours, np.int64(0))
+    board = board_of(place, clues, np.int64(0))
     base = board.stack + ROOT * board.state_words
     need = base + board.state_words
     if need > len(words):

@@ -93,9 +93,9 @@ def address_of(numbers, place):
 
 
 @kernel(inner=True)
-def lane_board(heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words):
+def lane_board(clues, scratch_words):
     """The board of the only puzzle, without room for probes: planes of one line stand where the stack would begin."""
-    board = board_of(0, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words)
+    board = board_of(0, clues, scratch_words)
     scratch = DIRTY + 2 * board.line_words
     return Board(
         board.height,
@@ -109,16 +109,16 @@ def lane_board(heights, widths, n_colours, lines, blocks, lengths, colours, scra
         scratch,
         scratch + scratch_words,
         board.line,
-        blocks,
-        lengths,
-        colours,
+        board.block_starts,
+        board.lengths,
+        board.colours,
     )
 
 
 @kernel
-def begin(heights, widths, n_colours, lines, blocks, lengths, colours, lanes):
+def begin(clues, lanes):
     """Everything is possible, every line waits."""
-    board = lane_board(heights, widths, n_colours, lines, blocks, lengths, colours, 0)
+    board = lane_board(clues, 0)
     open_planes(lanes.planes, 0, board)
     for line in range(board.height + board.width):
         lanes.states[line], lanes.waiting[line] = NEW, 1
@@ -127,9 +127,9 @@ def begin(heights, widths, n_colours, lines, blocks, lengths, colours, lanes):
 
 
 @kernel
-def introduce(heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words, numbers):
+def introduce(clues, scratch_words, numbers):
     """A worker that has not seen this puzzle yet prepares its own numbers."""
-    board = lane_board(heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words)
+    board = lane_board(clues, scratch_words)
     forget_visits(numbers, board)
     numbers[U(tables_of(board) + CALL)] = 1
 
@@ -149,7 +149,7 @@ def settle_lane(words, numbers, board, lanes, line, remember):
     n = board.width if is_row else board.height
     index = line if is_row else line - board.height
     strip, step = (index >> 6) * board.row_words if is_row else index >> 6, 1 if is_row else board.row_words
-    first = np.int64(board.blocks[U(board.line + line)])
+    first = np.int64(board.block_starts[U(board.line + line)])
     state = KNOWN_LINE
     for word in range(size):
         once, twice, lost = words[U(out + word)], U0, words[U(mine + word)] & ~words[U(out + word)]
@@ -270,13 +270,10 @@ def merge_job(words, board, lanes, job):
 
 
 @kernel
-def serve(
-    heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words, lanes, words, numbers, worker, most,
-    remember,
-):  # fmt: skip
+def serve(clues, scratch_words, lanes, words, numbers, worker, most, remember):
     """Take jobs of this puzzle until there is none, or `most` are done; how many.
 
-    heights ... colours  the clues of this one puzzle (puzzleset.Clues); the rest as in Lanes and board.
+    clues     of this one puzzle; the rest as in Lanes and board.
     worker    whose work arrays these are, and its place in the control block.
     remember  keep bounds between visits (see wide.settle_planes).
     """
@@ -294,7 +291,7 @@ def serve(
             break
         if lanes.done[job] != 0:
             continue
-        board = lane_board(heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words)
+        board = lane_board(clues, scratch_words)
         cpu = cpu_nanoseconds()
         lanes.log[job, 0], lanes.log[job, 1] = worker, nanoseconds()
         if control[WHAT] == SETTLE:

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import kernel
 from .blots import settle_blots
+from .clues import sealed
 from .sizes import BLOCK_TABLES, blot_scratch, line_scratch
 from .windows import Desk, settle_windows
 
@@ -54,9 +55,7 @@ def settle_planes(planes: np.ndarray, n: int, lengths: np.ndarray, colours: np.n
         2 * k + BLOCK_TABLES * each,
     )
     numbers = np.zeros(desk.slot + n_colours, np.int64)
-    lengths, colours = lengths.copy(), colours.copy()
-    lengths.flags.writeable = colours.flags.writeable = False
-    if not settle_kernel(words, numbers, lengths, colours, k, n, size, desk, 0, blotted):
+    if not settle_kernel(words, numbers, sealed(lengths), sealed(colours), k, n, size, desk, 0, blotted):
         return None
     remaining = np.zeros_like(planes)
     for colour in {0, *colours.tolist()}:

@@ -176,7 +176,7 @@ def propagate_narrow(words, numbers, board, base):
     """
     height, width, line = U(board.height), U(board.width), U(board.line)
     rows, columns = U(base), U(base) + height + height
-    blocks, lengths = board.blocks, board.lengths
+    blocks, lengths = board.block_starts, board.lengths
     waiting_rows, waiting_columns = words[DIRTY], words[DIRTY + 1]
     seen_rows, seen_columns = U0, U0
     total, rounds = 0, 0

@@ -43,21 +43,27 @@ def places_of(n, first, last, lengths, colours):
 
 
 @kernel
-def count_clauses(place, heights, widths, n_colours, lines, blocks, lengths, colours, most, counts):
+def count_clauses(place, clues, most, counts):
     """Count clauses, variables and literals of one puzzle in closed form, without building anything.
 
-    place   of the puzzle in its set; the arrays of the set as in puzzleset.Clues.
+    place   of the puzzle in its set.
     counts  int64[N_COUNTS], filled; zeros between clauses are no literals.
     Returns False as soon as there are more than `most` literals: the counts then mean nothing.
     """
-    height, width, inks = np.int64(heights[place]), np.int64(widths[place]), np.int64(n_colours[place]) - 1
+    height, width, inks = (
+        np.int64(clues.heights[place]),
+        np.int64(clues.widths[place]),
+        np.int64(clues.n_colours[place]) - 1,
+    )
+    blocks, lengths, colours = clues.block_starts, clues.lengths, clues.colours
+    first_line = clues.line_starts[place]
     cells = height * width * inks
     counts[:] = 0
     counts[VARIABLES] = cells
     counts[RULE_4] = 2 * cells
     for line in range(height + width):
         n = width if line < height else height
-        first, last = np.int64(blocks[lines[place] + line]), np.int64(blocks[lines[place] + line + 1])
+        first, last = np.int64(blocks[first_line + line]), np.int64(blocks[first_line + line + 1])
         if first == last:
             counts[EMPTY_LINES] += n * inks
         p = places_of(n, first, last, lengths, colours)
@@ -91,13 +97,19 @@ def put_two(clauses, at, one, other):
 
 
 @kernel
-def write_clauses(place, heights, widths, n_colours, lines, blocks, lengths, colours, clauses):
+def write_clauses(place, clues, clauses):
     """Write the clauses of one puzzle, a 0 behind each.
 
     clauses  int32, as many as the literals and the clauses that `count_clauses` has counted.
     Returns  the numbers written.
     """
-    height, width, inks = np.int64(heights[place]), np.int64(widths[place]), np.int64(n_colours[place]) - 1
+    height, width, inks = (
+        np.int64(clues.heights[place]),
+        np.int64(clues.widths[place]),
+        np.int64(clues.n_colours[place]) - 1,
+    )
+    blocks, lengths, colours = clues.block_starts, clues.lengths, clues.colours
+    first_line = clues.line_starts[place]
     at = 0
     start = 1 + height * width * inks
     for line in range(height + width):
@@ -105,7 +117,7 @@ def write_clauses(place, heights, widths, n_colours, lines, blocks, lengths, col
         n = width if is_row else height
         cell = 1 + (line * width if is_row else line - height) * inks  # ink 0 of cell 0
         step = inks if is_row else width * inks
-        first, last = np.int64(blocks[lines[place] + line]), np.int64(blocks[lines[place] + line + 1])
+        first, last = np.int64(blocks[first_line + line]), np.int64(blocks[first_line + line + 1])
         p = places_of(n, first, last, lengths, colours)
         earliest = np.int64(0)
         for j in range(first, last):

@@ -41,7 +41,7 @@ def keep_remaining(words, numbers, board, base, merged, line):
     if not fits:
         return 0
     n = board.width if line < board.height else board.height
-    first = np.int64(board.blocks[U(board.line + line)])
+    first = np.int64(board.block_starts[U(board.line + line)])
     shift = merged - base
     known = 2
     for word in range(size):

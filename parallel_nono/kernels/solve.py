@@ -95,13 +95,7 @@ def solve(
     probe,
     propagate,
     order,
-    heights,
-    widths,
-    n_colours,
-    lines,
-    blocks,
-    lengths,
-    colours,
+    clues,
     scratch_words,
     words,
     numbers,
@@ -113,7 +107,7 @@ def solve(
     max_probes,
     max_visits,
 ):
-    """Solve the puzzles `order` of a set; see puzzleset.Clues, board (words, numbers), Outputs.
+    """Solve the puzzles `order` of a set; see clues, board (words, numbers), Outputs.
 
     search, probe  the function values of those names, or `no_search` and `no_probe` while the plan is lines only.
     propagate    settles lines until none learns (board.PROPAGATE), the one of these puzzles' family.
@@ -134,7 +128,7 @@ def solve(
         for i in range(COUNTS, COUNTS + N_COUNTS):
             numbers[i] = 0
         numbers[WITNESS] = -1
-        board = board_of(p, heights, widths, n_colours, lines, blocks, lengths, colours, scratch_words)
+        board = board_of(p, clues, scratch_words)
         if scratch_words:
             forget_visits(numbers, board)
         base = board.stack + LEVELS * board.state_words
@@ -192,8 +186,8 @@ def solve(
 
 
 @kernel
-def read_out(heights, widths, n_colours, lines, blocks, lengths, colours, planes, cells, at):
+def read_out(clues, planes, cells, at):
     """Write the grid of the one puzzle of these clues to cells[at:] (board.write_cells); the number of open cells."""
-    board = board_of(0, heights, widths, n_colours, lines, blocks, lengths, colours, 0)
+    board = board_of(0, clues, 0)
     write_cells(planes, 0, board, cells, at)
     return open_cells(planes, 0, board)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..puzzle import LETTERS, letter
 from . import kernel
+from .clues import sealed
 
 OPEN = "?"
 """A cell without a colour of the palette."""
@@ -80,11 +81,11 @@ def texts_of_set(
     offsets[1:] = ends
     text = np.empty(offsets[-1], np.uint8)
     _write(
-        _frozen(heights, np.int32),
-        _frozen(widths, np.int32),
-        _frozen(n_colours, np.int32),
-        _frozen(cells, np.uint16),
-        _frozen(cell_starts, np.int64),
+        sealed(heights, np.int32),
+        sealed(widths, np.int32),
+        sealed(n_colours, np.int32),
+        sealed(cells, np.uint16),
+        sealed(cell_starts, np.int64),
         _NARROW,
         offsets,
         text,
@@ -92,10 +93,3 @@ def texts_of_set(
     for puzzle, encoded in wide.items():
         text[offsets[puzzle] : offsets[puzzle + 1]] = np.frombuffer(encoded, np.uint8)
     return text, offsets
-
-
-def _frozen(array: np.ndarray, kind: type) -> np.ndarray:
-    """A read-only view, so that Arrow buffers and our own arrays are one type to Numba: compiled once."""
-    view: np.ndarray = np.ascontiguousarray(array, kind).view()
-    view.flags.writeable = False
-    return view

@@ -36,8 +36,8 @@ from .words import settle_2, settle_3
 def desk_of(board, k, size):
     """The desk of one line with k blocks and planes of `size` words."""
     lines = board.height + board.width
-    first = board.blocks[U(board.line)]
-    blocks = np.int64(board.blocks[U(board.line + lines)] - first)
+    first = board.block_starts[U(board.line)]
+    blocks = np.int64(board.block_starts[U(board.line + lines)] - first)
     table = tables_of(board) + SEEN + 2 * lines + 2 * blocks
     each = blocks + 1
     colours = min(board.n_colours, k + 1)
@@ -95,8 +95,8 @@ def settle_planes(words, numbers, board, line, planes, size, remember):
     Returns   the number of blocks; then as settle_line.
     """
     n = board.width if line < board.height else board.height
-    first = np.int64(board.blocks[U(board.line + line)])
-    k = np.int64(board.blocks[U(board.line + line + 1)]) - first
+    first = np.int64(board.block_starts[U(board.line + line)])
+    k = np.int64(board.block_starts[U(board.line + line + 1)]) - first
     lines = board.height + board.width
     tables = tables_of(board)
     longest = numbers[U(tables + SEEN + lines + line)]
@@ -117,11 +117,11 @@ def settle_planes(words, numbers, board, line, planes, size, remember):
             fits = settle_3(board.lengths, start, stop, U(n), words, at, out)
         return k, np.int64(out), size, fits
     desk = desk_of(board, k, size)
-    blocks = np.int64(board.blocks[U(board.line + lines)]) - np.int64(board.blocks[U(board.line)])
+    blocks = np.int64(board.block_starts[U(board.line + lines)]) - np.int64(board.block_starts[U(board.line)])
     at = tables + SEEN + 2 * lines
     seen = U(tables + SEEN + line)
     if remember:
-        at += first - np.int64(board.blocks[U(board.line)])
+        at += first - np.int64(board.block_starts[U(board.line)])
     if not remember or numbers[seen] != numbers[U(tables + CALL)]:
         numbers[seen] = numbers[U(tables + CALL)]
         for j in range(k):
@@ -141,7 +141,7 @@ def remaining(numbers, board, k, colour):
     if board.n_colours == 2:
         return 1 if k else -1
     lines = board.height + board.width
-    blocks = np.int64(board.blocks[U(board.line + lines)]) - np.int64(board.blocks[U(board.line)])
+    blocks = np.int64(board.block_starts[U(board.line + lines)]) - np.int64(board.block_starts[U(board.line)])
     slot = tables_of(board) + SEEN + 2 * lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + colour
     return numbers[U(slot)]
 
@@ -184,7 +184,7 @@ def visit_line(words, numbers, board, base, line):
         take_over(words, board, base, line, planes, size, 1, out + stride if k else -1, waiting)
         return True
     # Planes of colours that the clue lacks are empty from the start (board.open_planes).
-    first = np.int64(board.blocks[U(board.line + line)])
+    first = np.int64(board.block_starts[U(board.line + line)])
     for j in range(first, first + k):
         colour = np.int64(board.colours[U(j)])
         place = out + remaining(numbers, board, k, colour) * stride

@@ -86,7 +86,7 @@ def check(chunk: pa.RecordBatch, results: Any) -> list[tuple[int, str]]:
     rejected = []
     n_solutions = np.minimum(results.n_solutions, 2)
     for place in range(2):
-        wrong = check_set(*clues, results.cells[place], results.cell_starts, n_solutions > place)
+        wrong = check_set(clues, results.cells[place], results.cell_starts, n_solutions > place)
         for puzzle in np.flatnonzero(wrong >= 0).tolist():
             name = line_name(int(wrong[puzzle]), int(clues.heights[puzzle]))
             rejected.append((puzzle, f"solution {place + 1} breaks the clue of {name}"))

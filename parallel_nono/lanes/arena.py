@@ -80,8 +80,8 @@ class Shape(NamedTuple):
             "heights": ((1,), np.int32),
             "widths": ((1,), np.int32),
             "n_colours": ((1,), np.int32),
-            "lines": ((2,), np.int32),
-            "blocks": ((offsets,), np.int32),
+            "line_starts": ((2,), np.int32),
+            "block_starts": ((offsets,), np.int32),
             "lengths": ((blocks,), np.int32),
             "colours": ((blocks,), np.uint16),
             "planes": ((self.state_words,), np.uint64),
@@ -132,12 +132,10 @@ class Arena:
 
         shared  make it of a file that other processes can map. Errors: OSError if there is no room for it.
         """
-        lines = clues.lines[place : place + 2]
-        first, last = int(clues.blocks[lines[0]]), int(clues.blocks[lines[1]])
-        facts = clues.heights[place : place + 1], clues.widths[place : place + 1], clues.n_colours[place : place + 1]
         shape = shape_of(clues, place, scratch, n_workers, shared)
+        one = clues.of(place)
         if not shared:
-            return cls(shape, np.zeros(shape.n_bytes, np.uint8), given=Clues(*facts, lines, *clues[4:]))
+            return cls(shape, np.zeros(shape.n_bytes, np.uint8), given=one)
         handle = os.memfd_create("pnono-arena")
         try:
             os.posix_fallocate(handle, 0, shape.n_bytes)  # or a store to it later could end this process
@@ -148,10 +146,12 @@ class Arena:
         buffer[: 8 * HEADER].view(np.int64)[: len(shape)] = shape
         arena = cls(shape, buffer, handle)
         arrays = arena.arrays
-        for name, fact in zip(Clues._fields, facts, strict=False):
-            arrays[name][:] = fact
-        arrays["lines"][:] = 0, shape.n_lines
-        np.subtract(clues.blocks[lines[0] : lines[1] + 1], first, out=arrays["blocks"])
+        for name in ("heights", "widths", "n_colours"):
+            arrays[name][:] = getattr(one, name)
+        arrays["line_starts"][:] = 0, shape.n_lines
+        starts = one.block_starts[one.line_starts[0] : one.line_starts[1] + 1]
+        first, last = int(starts[0]), int(starts[-1])
+        np.subtract(starts, first, out=arrays["block_starts"])
         arrays["lengths"][:] = clues.lengths[first:last]
         arrays["colours"][:] = clues.colours[first:last]
         return arena
@@ -175,10 +175,7 @@ class Arena:
     @cached_property
     def clues(self) -> Clues:
         """The puzzle as kernels read it."""
-        views = [array.view() for array in self.given or (self.arrays[name] for name in Clues._fields)]
-        for view in views:
-            view.flags.writeable = False  # one compiled version, whoever made the arrays
-        return Clues(*views)
+        return (self.given or Clues(*(self.arrays[name] for name in Clues._fields))).sealed()
 
     @cached_property
     def lanes(self) -> Lanes:
@@ -194,7 +191,7 @@ class Arena:
 
 def shape_of(clues: Clues, place: int, scratch: int, n_workers: int, shared: bool) -> Shape:
     """The shape of the arena that `Arena.of` would make."""
-    blocks = int(clues.blocks[clues.lines[place + 1]] - clues.blocks[clues.lines[place]])
+    blocks = int(clues.block_starts[clues.line_starts[place + 1]] - clues.block_starts[clues.line_starts[place]])
     size = int(clues.heights[place]), int(clues.widths[place]), int(clues.n_colours[place])
     return Shape(*size, blocks, scratch, n_workers, int(blocks <= MAX_REMEMBERED), int(shared))
 
@@ -226,7 +223,7 @@ class Desk:
         tables = int(sizes.table_numbers(shape.planes, np.array(shape.n_lines), shape.n_blocks))
         self.numbers = np.zeros(LINES + shape.n_lines + 3 * cells + tables, np.int64)
         self._control = arena.lanes.control
-        introduce(*arena.clues, shape.scratch, self.numbers)
+        introduce(arena.clues, shape.scratch, self.numbers)
 
     def serve(self, most: int) -> int:
         """Do at most so many jobs; how many there were."""
@@ -236,7 +233,7 @@ class Desk:
         shape = self.arena.shape
         return int(
             serve(
-                *self.arena.clues, shape.scratch, self.arena.lanes, self.words, self.numbers, self.worker, most,
+                self.arena.clues, shape.scratch, self.arena.lanes, self.words, self.numbers, self.worker, most,
                 bool(shape.remember),
             )
         )  # fmt: skip

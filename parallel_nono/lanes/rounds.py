@@ -124,7 +124,7 @@ class Rounds:
 
     def begin(self) -> None:
         """Everything is possible, every line waits."""
-        begin(*self.arena.clues, self._lanes)
+        begin(self.arena.clues, self._lanes)
 
     def plan(self, first: int, last: int, every: bool) -> int:
         """Cut the next phase into jobs: of lines first to last - 1 those that wait, or `every` one that is not known.
@@ -296,8 +296,8 @@ _NOWHERE, _NONE = np.empty(0, np.uint32), np.empty(0, np.uint64)
 def weights_of(arena: Arena) -> np.ndarray:
     """float32[lines], about how the times to settle them compare, in nanoseconds or so."""
     shape, clues = arena.shape, arena.clues
-    first = int(clues.lines[0])
-    blocks = clues.blocks[first : first + shape.n_lines + 1]
+    first = int(clues.line_starts[0])
+    blocks = clues.block_starts[first : first + shape.n_lines + 1]
     cells = np.repeat([shape.width, shape.height], [shape.height, shape.width])
     counts = np.diff(blocks)
     slack = np.maximum(cells - filled_cells(clues.lengths, blocks) - counts, 0)

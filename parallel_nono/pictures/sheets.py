@@ -81,7 +81,7 @@ def decided(puzzle: Puzzle, limits: Limits) -> tuple[Sheet, Outcome]:
     results = solve_set(batch, limits)
     n_solutions = min(int(results.n_solutions[0]), 2)
     for place in range(n_solutions):
-        wrong = check_set(*clues_of(batch), results.cells[place], results.cell_starts, np.array([True]))
+        wrong = check_set(clues_of(batch), results.cells[place], results.cell_starts, np.array([True]))
         if wrong[0] >= 0:
             raise AssertionError(f"{puzzle.source}: solution {place + 1} is wrong in line {wrong[0] + 1}")
     grids = results.cells[: max(n_solutions, 1)].reshape(-1, puzzle.height, puzzle.width)

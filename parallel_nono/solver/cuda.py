@@ -79,8 +79,8 @@ class _Propagation:
     def __init__(self, clues: Clues, p: int) -> None:
         self.height, self.width = int(clues.heights[p]), int(clues.widths[p])
         self.n_colours = max(int(clues.n_colours[p]), 2)
-        first, last = int(clues.lines[p]), int(clues.lines[p + 1])
-        blocks = clues.blocks[first : last + 1].astype(np.int64)
+        first, last = int(clues.line_starts[p]), int(clues.line_starts[p + 1])
+        blocks = clues.block_starts[first : last + 1].astype(np.int64)
         lengths, colours = (column[blocks[0] : blocks[-1]] for column in (clues.lengths, clues.colours))
         blocks -= blocks[0]
         counts, n = np.diff(blocks), np.repeat([self.width, self.height], [self.height, self.width])

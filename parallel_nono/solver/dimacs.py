@@ -170,8 +170,8 @@ def order_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Formula:
     clues = clues_of(set_of([puzzle]))
     cells = puzzle.height * puzzle.width
     said = np.full(cells, OPEN_CELL, np.uint16) if known is None else known
-    words = np.zeros(known_planes(0, *clues, said, np.zeros(0, np.uint64)), np.uint64)
-    known_planes(0, *clues, said, words)
+    words = np.zeros(known_planes(0, clues, said, np.zeros(0, np.uint64)), np.uint64)
+    known_planes(0, clues, said, words)
     shape = (puzzle.height, puzzle.width, max(puzzle.n_colours, 2))
     made = encoded(clues, 0, 0, words, MAX_LITERALS)
     if isinstance(made, int):

@@ -315,18 +315,13 @@ class _Run:
         self.solutions: dict[int, np.ndarray] = {}
         self.settled: dict[int, Settled] = {}
         self.shared: dict[int, Settled] = {}
-        for array in (clues.blocks, clues.lengths, clues.colours):
-            array.flags.writeable = False  # one compiled version, whoever made the arrays
 
     def misfits(self) -> tuple[np.ndarray, np.ndarray]:
         """See kernels.fit.misfits: verdict, numbers."""
         clues, n = self.clues, len(self.clues.heights)
         verdict, numbers = np.empty(n, np.int64), np.zeros((n, 2), np.int64)
         sums = np.zeros((2, int(clues.n_colours.max(initial=0)) + 1), np.int64)
-        misfits(
-            clues.heights, clues.widths, clues.lines, clues.blocks, clues.lengths, clues.colours,
-            sums, verdict, numbers, self.blotted,
-        )  # fmt: skip
+        misfits(clues, sums, verdict, numbers, self.blotted)
         return verdict, numbers
 
     def by_lines(self, lines: Lines, p: int, colour: bool) -> None:
@@ -338,8 +333,7 @@ class _Run:
         out.stage[p], out.status[p], self.witness[p] = LINE, settled.status, settled.witness
         n_open = 0
         if len(settled.planes):
-            one = (*(fact[p : p + 1] for fact in clues[:3]), clues.lines[p : p + 2], *clues[4:])
-            n_open = read_out(*one, settled.planes, out.cells[0], cells.start)
+            n_open = read_out(clues.of(p), settled.planes, out.cells[0], cells.start)
         elif settled.status != CONTRADICTION:
             out.cells[0, cells] = OPEN_CELL
         if settled.status == LATE and self.stop[0]:
@@ -442,7 +436,7 @@ class _Run:
                 _deep.probe,
                 self.propagate,
                 order,
-                *clues,
+                clues,
                 scratch,
                 words,
                 numbers,
@@ -512,7 +506,7 @@ class _Run:
         scratch = 0
         if self.wide:
             scratch = self.wide_scratch(order)
-            blocks = clues.blocks[clues.lines[order + 1]] - clues.blocks[clues.lines[order]]
+            blocks = clues.block_starts[clues.line_starts[order + 1]] - clues.block_starts[clues.line_starts[order]]
             numbers += sizes.table_numbers(planes, heights + widths, blocks.astype(np.int64))
         elif self.colour:
             scratch = sizes.colour_scratch(int(planes.max()))
@@ -528,7 +522,7 @@ class _Run:
         clues, most = self.clues, 0
         for p in order:
             height, width = int(clues.heights[p]), int(clues.widths[p])
-            blocks = clues.blocks[clues.lines[p] : clues.lines[p + 1] + 1].astype(np.int64)
+            blocks = clues.block_starts[clues.line_starts[p] : clues.line_starts[p + 1] + 1].astype(np.int64)
             cells = sizes.filled_cells(clues.lengths, blocks)
             n = np.repeat([width, height], [height, width])
             size = (n + 63) >> 6

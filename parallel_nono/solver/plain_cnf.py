@@ -51,14 +51,14 @@ def plain_counts(clues: Clues, place: int) -> np.ndarray:
     Returns  int64[N_COUNTS]: clauses by kind, variables, literals (see kernels.plain_cnf).
     Errors   TooLarge; InvalidPuzzle if a block has no known length.
     """
-    first, last = clues.blocks[clues.lines[place]], clues.blocks[clues.lines[place + 1]]
+    first, last = clues.block_starts[clues.line_starts[place]], clues.block_starts[clues.line_starts[place + 1]]
     blots = np.flatnonzero(clues.lengths[first:last] < 1)
     if len(blots):
-        line = int(np.searchsorted(clues.blocks, first + blots[0], "right")) - 1 - int(clues.lines[place])
+        line = int(np.searchsorted(clues.block_starts, first + blots[0], "right")) - 1 - int(clues.line_starts[place])
         name = line_name(line, int(clues.heights[place]))
         raise InvalidPuzzle(f"{name}: expected blocks of known length for the plain encoding, found `?`")
     counts = np.zeros(N_COUNTS, np.int64)
-    if not count_clauses(place, *_frozen(clues), MAX_LITERALS, counts):
+    if not count_clauses(place, clues, MAX_LITERALS, counts):
         raise TooLarge(f"expected a plain encoding of at most {MAX_LITERALS:,} literals, found more than that")
     return counts
 
@@ -75,7 +75,7 @@ def plain_formula(clues: Clues, place: int, known: np.ndarray | None = None) -> 
     units = np.zeros(0, np.int32) if known is None else _units(known, inks)
     size = _numbers(counts)
     flat = np.empty(size + len(units), np.int32)
-    written = write_clauses(place, *_frozen(clues), flat)
+    written = write_clauses(place, clues, flat)
     assert written == size, f"{written} numbers written, {size} counted"
     flat[size:] = units
     literals = np.empty((cells, inks + 1), np.int32)
@@ -126,9 +126,3 @@ def dimacs_parts(flat: np.ndarray, n_variables: int) -> Iterator[bytes]:
     for first in range(0, len(flat), NUMBERS_AT_ONCE):
         part = flat[first : first + NUMBERS_AT_ONCE]
         yield text[: dimacs(part, len(part), text)].tobytes()
-
-
-def _frozen(clues: Clues) -> Clues:
-    for array in (clues.blocks, clues.lengths, clues.colours):
-        array.flags.writeable = False  # one compiled version, whoever made the arrays
-    return clues

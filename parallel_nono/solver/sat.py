@@ -129,7 +129,7 @@ def encoded(clues: Clues, place: int, scratch: int, words: np.ndarray, most: int
     from ..kernels.encode import Desk, Formula, encode
 
     height, width, n_colours = int(clues.heights[place]), int(clues.widths[place]), max(int(clues.n_colours[place]), 2)
-    lines = clues.blocks[clues.lines[place] : clues.lines[place + 1] + 1]
+    lines = clues.block_starts[clues.line_starts[place] : clues.line_starts[place + 1] + 1]
     cells, longest = height * width, max(height, width)
     table = int(np.diff(lines).max(initial=0)) * (longest + 2)
     if max(cells * n_colours, 2 * table) > most:
@@ -151,7 +151,7 @@ def encoded(clues: Clues, place: int, scratch: int, words: np.ndarray, most: int
             np.empty(int(lines[-1] - lines[0]) + 1, np.int32),
             np.zeros(3, np.int64),
         )
-        possible = bool(encode(place, *clues, scratch, words, desk, formula))
+        possible = bool(encode(place, clues, scratch, words, desk, formula))
         _, n_variables, n_numbers = formula.sizes.tolist()
         if n_numbers > most:
             return int(n_numbers)
@@ -166,7 +166,7 @@ def _believe(clues: Clues, place: int, scratch: int, words: np.ndarray, formula:
     rows, columns = int(clues.heights[place]), int(clues.widths[place])
     n, n_numbers, longest = np.repeat([columns, rows], [rows, columns]), len(formula.cells), max(rows, columns)
     n_colours = n_numbers // (rows * columns)
-    lines = clues.blocks[clues.lines[place] : clues.lines[place + 1] + 1]
+    lines = clues.block_starts[clues.line_starts[place] : clues.line_starts[place + 1] + 1]
     sums = np.concatenate([[0], np.cumsum(clues.lengths[lines[0] : lines[-1]], dtype=np.int64)])
     filled = sums[lines[1:] - lines[0]] - sums[lines[:-1] - lines[0]]
     starts = int((np.diff(lines) * (n - filled + 1)).max(initial=0))
@@ -178,7 +178,7 @@ def _believe(clues: Clues, place: int, scratch: int, words: np.ndarray, formula:
         np.empty(starts),
     )
     phases[:] = 1
-    believe(place, *clues, scratch, words, formula, room, ROUNDS, phases)
+    believe(place, clues, scratch, words, formula, room, ROUNDS, phases)
 
 
 def _lean_to(known: np.ndarray, literals: np.ndarray, phases: np.ndarray) -> None:

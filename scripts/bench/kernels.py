@@ -44,10 +44,10 @@ CHUNK = 2000
 
 
 @kernel
-def propagate_all(propagate, heights, widths, n_colours, lines, blocks, lengths, colours, words, numbers, left):
+def propagate_all(propagate, clues, words, numbers, left):
     """Propagate every puzzle of a black-white set of at most 64 cells a side; left[p]: open cells, -1 contradiction."""
-    for p in range(len(heights)):
-        board = board_of(p, heights, widths, n_colours, lines, blocks, lengths, colours, 0)
+    for p in range(len(clues.heights)):
+        board = board_of(p, clues, 0)
         open_planes(words, board.stack, board)
         all_waiting(words, board)
         left[p] = open_cells(words, board.stack, board) if propagate(words, numbers, board, board.stack) == 0 else -1
@@ -84,12 +84,10 @@ def measure_set(name: str, batch: pa.RecordBatch, yard: Any = None, puzzles: Any
     """Print a line for propagation and one for decisions; `yard`, `puzzles`: the prototypes, and the same puzzles."""
     packed = [yard.pack(rows, columns) for rows, columns in puzzles] if yard else []
     clues, n = clues_of(batch), batch.num_rows
-    for array in (clues.blocks, clues.lengths, clues.colours):
-        array.flags.writeable = False
     words, numbers, left = np.zeros(1 << 16, np.uint64), np.zeros(1 << 16, np.int64), np.zeros(n, np.int64)
 
     def ours() -> None:
-        propagate_all(propagate_narrow, *clues, words, numbers, left)
+        propagate_all(propagate_narrow, clues, words, numbers, left)
 
     pairs = [(cpu(ours) / n, yard.propagate_only(packed) if yard else 0.0) for _ in range(5)]
     mine = statistics.median(a for a, _ in pairs)

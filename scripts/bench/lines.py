@@ -34,13 +34,11 @@ ROUNDS = 9
 
 
 @kernel
-def record(
-    heights, widths, n_colours, lines, blocks, lengths, colours, words, numbers, scratch, states, firsts, counts
-):
+def record(clues, words, numbers, scratch, states, firsts, counts):
     """Propagate every puzzle by sweeps and note each visit: the planes before it and the blocks of the line."""
     visits = 0
-    for p in range(len(heights)):
-        board = board_of(p, heights, widths, n_colours, lines, blocks, lengths, colours, scratch)
+    for p in range(len(clues.heights)):
+        board = board_of(p, clues, scratch)
         forget_visits(numbers, board)
         open_planes(words, board.stack, board)
         all_waiting(words, board)
@@ -56,8 +54,8 @@ def record(
                     if visits < len(firsts):
                         for c in range(board.n_colours):
                             states[visits, c] = words[U(board.stack + line * board.n_colours + c)]
-                        firsts[visits] = blocks[board.line + line]
-                        counts[visits] = blocks[board.line + line + 1] - firsts[visits]
+                        firsts[visits] = clues.block_starts[board.line + line]
+                        counts[visits] = clues.block_starts[board.line + line + 1] - firsts[visits]
                         visits += 1
                     numbers[U(24 + board.height + board.width + 3 * board.height * board.width)] += 1
                     if not visit_line(words, numbers, board, board.stack, line):
@@ -137,11 +135,10 @@ def recorded(n: int, n_colours: int, puzzles: int) -> tuple[Any, ...]:
     rng = np.random.RandomState(n)
     grids = [(rng.random_sample((n, n)) < 0.5) * rng.randint(1, n_colours, (n, n)) for _ in range(puzzles)]
     clues = clues_of(set_of([Puzzle.of_grid(grid, plain_palette(n_colours)) for grid in grids]))
-    frozen(clues.blocks, clues.lengths, clues.colours)
     most = 60 * puzzles * n
     states, firsts, counts = np.zeros((most, n_colours), np.uint64), np.zeros(most, np.int64), np.zeros(most, np.int64)
     words, numbers = np.zeros(1 << 18, np.uint64), np.zeros(1 << 18, np.int64)
-    visits = record(*clues, words, numbers, 1 << 16, states, firsts, counts)
+    visits = record(clues, words, numbers, 1 << 16, states, firsts, counts)
     return states[:visits], firsts[:visits], counts[:visits], clues
 
 

@@ -55,8 +55,8 @@ def order(puzzle: Puzzle, known: np.ndarray | None, hints: bool = False) -> Prob
     """The lean order encoding."""
     clues = clues_of(set_of([puzzle]))
     said = np.full(puzzle.height * puzzle.width, 65535, np.uint16) if known is None else known
-    words = np.zeros(known_planes(0, *clues, said, np.zeros(0, np.uint64)), np.uint64)
-    known_planes(0, *clues, said, words)
+    words = np.zeros(known_planes(0, clues, said, np.zeros(0, np.uint64)), np.uint64)
+    known_planes(0, clues, said, words)
     problem = problem_of(clues, 0, 0, words, Limits(plan=Plan(hints=hints), memory_mib=1 << 20))
     assert isinstance(problem, Problem)
     return problem
