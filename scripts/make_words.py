@@ -4,7 +4,7 @@
     python scripts/make_words.py --check    exit with 1 if the file is not what this script writes
 
 A loop over the words of a plane costs three times as much as straight code, and Numba does not unroll it. So the
-code is generated; change it here, never there. `settle_narrow` in narrow.py is the same algorithm on one word, with
+code is generated; change it here, never there. `solve_line_narrow` in narrow.py is the same algorithm on one word, with
 the reasons.
 """
 
@@ -18,7 +18,7 @@ TARGET = Path(__file__).resolve().parents[1] / "parallel_nono" / "kernels" / "wo
 SIZES = (2, 3)
 LEVELS = 7  # doublings: blocks of up to 64 cells
 
-HEAD = '''"""Black-white lines of 65 to 192 cells, blocks of up to 64: `settle_narrow` for two and three words.
+HEAD = '''"""Black-white lines of 65 to 192 cells, blocks of up to 64: `solve_line_narrow` for two and three words.
 
 Written by scripts/make_words.py; change it there.
 """
@@ -42,10 +42,10 @@ class Source:
         self.lines.append(self.indent + text)
 
 
-def settle(size: int) -> str:
-    """The source of settle_SIZE."""
+def solve_line(size: int) -> str:
+    """The source of solve_line_SIZE."""
     every = range(size)
-    fit, tif, ends_by_level = 0, LEVELS * size, 2 * LEVELS * size
+    fit, rev_fit, ends_by_level = 0, LEVELS * size, 2 * LEVELS * size
     ends_at = 3 * LEVELS * size
     out = Source()
 
@@ -93,7 +93,7 @@ def settle(size: int) -> str:
 
     out.lines += [
         "@kernel(inner=True)",
-        f"def settle_{size}(lengths, start, stop, n, words, planes, scratch):",
+        f"def solve_line_{size}(lengths, start, stop, n, words, planes, scratch):",
         '    """Keep what some arrangement of the blocks uses.',
         "",
         "    lengths[start:stop]  the blocks, of at most 64 cells; together with their gaps they fit `n` cells.",
@@ -107,16 +107,16 @@ def settle(size: int) -> str:
     out("last = FULL >> turn")
     for word in every:
         out(f"white{word}, black{word} = words[planes + U({word})], words[planes + U({size + word})]")
-    reverse("kcalb", "black")
-    reverse("etihw", "white")
+    reverse("rev_black", "black")
+    reverse("rev_white", "white")
     for level in range(LEVELS):
         for word in every:
             if level:
                 shift = f"U({1 << (level - 1)})"
                 out(f"black{word} &= {right('black', word, shift)}")
-                out(f"kcalb{word} &= {right('kcalb', word, shift)}")
+                out(f"rev_black{word} &= {right('rev_black', word, shift)}")
             out(f"words[scratch + U({fit + level * size + word})] = black{word}")
-            out(f"words[scratch + U({tif + level * size + word})] = kcalb{word}")
+            out(f"words[scratch + U({rev_fit + level * size + word})] = rev_black{word}")
             out(f"words[scratch + U({ends_by_level + level * size + word})] = U0")
     border("starts", "first", "white")
     out("j = start")
@@ -142,7 +142,7 @@ def settle(size: int) -> str:
         out(f"starts{word} = {left('gap', word, 'U1')}")
     out("j += U1")
     out.indent = "    "
-    border("starts", "gap", "etihw")
+    border("starts", "gap", "rev_white")
     for word in every:
         out(f"followed{word}, may{word} = U0, U0")
     out(f"followed{size - 1} = U1 << (U63 - turn)")
@@ -161,14 +161,14 @@ def settle(size: int) -> str:
     out(f"at = scratch + level * U({size})")
     for word in every:
         out(f"words[at + U({ends_by_level + word})] |= ends{word} | {right('ends', word, 'step')}")
-        out(f"fits{word} = words[at + U({tif + word})]")
+        out(f"fits{word} = words[at + U({rev_fit + word})]")
     for word in every:
         out(f"here{word} = starts{word} & fits{word} & {right('fits', word, 'step')}")
     for word in every:
         out(f"ends{word} = {left('here', word, 'near')}")
     for word in every:
-        out(f"seeds{word} = {left('ends', word, 'U1')} & etihw{word}")
-    flood("gap", "etihw")
+        out(f"seeds{word} = {left('ends', word, 'U1')} & rev_white{word}")
+    flood("gap", "rev_white")
     for word in every:
         out(f"starts{word} = {left('gap', word, 'U1')}")
     out.indent = "    "
@@ -194,7 +194,7 @@ def settle(size: int) -> str:
 
 def source() -> str:
     """The whole file, as the formatter leaves it."""
-    text = HEAD + "\n\n".join(settle(size) for size in SIZES) + "\n"
+    text = HEAD + "\n\n".join(solve_line(size) for size in SIZES) + "\n"
     formatter = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-"]
     return subprocess.run(formatter, input=text, capture_output=True, text=True, check=True).stdout
 

@@ -11,10 +11,10 @@ from numba import cuda
 
 from parallel_nono.attempt import Limits
 from parallel_nono.generator import generate
-from parallel_nono.kernels import sizes
+from parallel_nono.kernels import layout
 from parallel_nono.kernels.board import CONTRADICTION, OPEN
 from parallel_nono.kernels.cuda import NO_ARRANGEMENT, OPEN_LINE
-from parallel_nono.kernels.line import settle_planes
+from parallel_nono.kernels.line import solve_line_planes
 from parallel_nono.puzzle import BLOT, Block, Puzzle
 from parallel_nono.puzzleset import Clues, clues_of, plain_palette, set_of
 from parallel_nono.solver.cuda import _Propagation, propagate, unavailable
@@ -43,7 +43,7 @@ def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) ->
     random = np.random.default_rng(seed)
     puzzle, arrangements = random_lines(random, count, n, n_colours, blots)
     clues = clues_of(set_of([puzzle]))
-    assert sizes.MAX_ARENA_WORDS or np.diff(clues.block_starts[: count + 1]).max() > 140
+    assert layout.MAX_ARENA_WORDS or np.diff(clues.block_starts[: count + 1]).max() > 140
     there = _Propagation(clues, 0)
     size = (n + 63) // 64
     planes = there.words[: there.desks].copy_to_host()
@@ -59,7 +59,7 @@ def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) ->
     after = there.words[: there.desks].copy_to_host()[: rows.size].reshape(rows.shape)
     for row in range(count):
         bounds = slice(int(clues.block_starts[row]), int(clues.block_starts[row + 1]))
-        expected = settle_planes(rows[row].copy(), n, clues.lengths[bounds], clues.colours[bounds])
+        expected = solve_line_planes(rows[row].copy(), n, clues.lengths[bounds], clues.colours[bounds])
         assert (states[row] == NO_ARRANGEMENT) == (expected is None), (seed, row)
         if expected is not None:
             assert np.array_equal(after[row], expected & rows[row]), (seed, row)
@@ -106,7 +106,7 @@ def main() -> None:
     blotted = ((250, 12, 2), (40, 80, 2), (150, 12, 3))
     for seed, (count, n, n_colours) in enumerate((*plain, *blotted)):
         lines += compare_lines(seed, count, n, n_colours, seed >= len(plain))
-    sizes.MAX_ARENA_WORDS = 0  # from here on long lines are settled segment by segment
+    layout.MAX_ARENA_WORDS = 0  # from here on long lines are settled segment by segment
     lines += compare_lines(8, 9, 900, 2, False)
     puzzles = [
         generate("blobs", 15, 20, 1),

@@ -26,11 +26,11 @@ from parallel_nono.files.packed import read_packed, write_packed
 from parallel_nono.files.reading import read_bytes
 from parallel_nono.formats import FORMATS, format_named
 from parallel_nono.generator import generate
-from parallel_nono.kernels.line import settle_planes
+from parallel_nono.kernels.line import solve_line_planes
 from parallel_nono.puzzle import BLOT, Block, Clue, InvalidPuzzle, Puzzle, palette_of, runs, shows
 from parallel_nono.puzzleset import SCHEMA, clues_of, digests, puzzle_at, set_of
 from parallel_nono.solver import solve_set
-from parallel_nono.solver.line import settle
+from parallel_nono.solver.line import solve_line
 
 B = Block(BLOT)
 HOOK = Puzzle(((Block(2), B), (B,), (Block(3),)), ((B,), (Block(1), Block(1)), (Block(3),)), name="hook")
@@ -103,7 +103,7 @@ def test_turning_mirroring_and_recolouring_a_puzzle_does_so_with_its_solutions(p
 
 def by_kernel(clue: Clue, allowed: Sets, n_colours: int) -> Sets | None:
     planes = packed(without_absent_colours(clue, allowed), n_colours)
-    out = settle_planes(planes, len(allowed), *arrays(clue))
+    out = solve_line_planes(planes, len(allowed), *arrays(clue))
     return None if out is None else unpacked(out, len(allowed))
 
 
@@ -180,7 +180,7 @@ def test_a_line_keeps_exactly_what_some_layout_of_some_size_uses(line: tuple[Clu
     assert by_tables(clue, allowed) == expected
     assert by_kernel(clue, allowed, n_colours) == expected
     cells = [sum(1 << colour for colour in cell) for cell in allowed]
-    settled = settle(clue, cells, n_colours)
+    settled = solve_line(clue, cells, n_colours)
     assert settled == (expected and [sum(1 << colour for colour in cell) for cell in expected])
 
 
@@ -213,15 +213,15 @@ def test_long_lines_agree_with_tables_across_the_bounds_of_words(line: tuple[Clu
 
 
 def test_a_blot_fills_the_cells_between_known_ones() -> None:
-    assert settle((B,), [3, 2, 3, 2, 3], 2) == [3, 2, 2, 2, 3]
+    assert solve_line((B,), [3, 2, 3, 2, 3], 2) == [3, 2, 2, 2, 3]
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 128, 1000])
 def test_one_blot_may_fill_any_part_of_an_open_line_but_not_nothing(n: int) -> None:
-    assert settle((B,), [3] * n, 2) == ([2] if n == 1 else [3] * n)
-    assert settle((B,), [1] * n, 2) is None
-    assert settle((B,), [2] * n, 2) == [2] * n
-    assert settle((B,) * ((n + 1) // 2), [3] * n, 2) == ([2, 1] * n if n % 2 else [3, 3] * n)[:n]
+    assert solve_line((B,), [3] * n, 2) == ([2] if n == 1 else [3] * n)
+    assert solve_line((B,), [1] * n, 2) is None
+    assert solve_line((B,), [2] * n, 2) == [2] * n
+    assert solve_line((B,) * ((n + 1) // 2), [3] * n, 2) == ([2, 1] * n if n % 2 else [3, 3] * n)[:n]
 
 
 # Whole puzzles.

@@ -18,35 +18,35 @@ from hypothesis import strategies as st
 import parallel_nono
 from parallel_nono.kernels import cache, kernel
 from parallel_nono.kernels.bits import U
-from parallel_nono.kernels.colour import settle_colour
-from parallel_nono.kernels.line import settle_planes
-from parallel_nono.kernels.narrow import settle_narrow
-from parallel_nono.kernels.sizes import COLOUR_OUT
-from parallel_nono.kernels.words import settle_2, settle_3
+from parallel_nono.kernels.colour import solve_line_colour
+from parallel_nono.kernels.layout import COLOUR_OUT
+from parallel_nono.kernels.line import solve_line_planes
+from parallel_nono.kernels.narrow import solve_line_narrow
+from parallel_nono.kernels.words import solve_line_2, solve_line_3
 from parallel_nono.puzzle import Block, Clue, runs
-from parallel_nono.solver.line import settle
+from parallel_nono.solver.line import solve_line
 
 Sets = tuple[frozenset[int], ...]
 
 
 @kernel
 def call_narrow(lengths, n, white, black, words):
-    return settle_narrow(lengths, U(0), U(len(lengths)), U(n), U(white), U(black), words)
+    return solve_line_narrow(lengths, U(0), U(len(lengths)), U(n), U(white), U(black), words)
 
 
 @kernel
 def call_colour(lengths, colours, n, words, planes, scratch):
-    return settle_colour(lengths, colours, U(0), U(len(lengths)), U(n), words, U(planes), U(scratch))
+    return solve_line_colour(lengths, colours, U(0), U(len(lengths)), U(n), words, U(planes), U(scratch))
 
 
 @kernel
 def call_2(lengths, n, words, planes, scratch):
-    return settle_2(lengths, U(0), U(len(lengths)), U(n), words, U(planes), U(scratch))
+    return solve_line_2(lengths, U(0), U(len(lengths)), U(n), words, U(planes), U(scratch))
 
 
 @kernel
 def call_3(lengths, n, words, planes, scratch):
-    return settle_3(lengths, U(0), U(len(lengths)), U(n), words, U(planes), U(scratch))
+    return solve_line_3(lengths, U(0), U(len(lengths)), U(n), words, U(planes), U(scratch))
 
 
 def packed(allowed: Sets, n_colours: int) -> np.ndarray:
@@ -111,7 +111,7 @@ def by_colour(clue: Clue, allowed: Sets, n_colours: int) -> Sets | None:
 
 def by_windows(clue: Clue, allowed: Sets, n_colours: int) -> Sets | None:
     planes = packed(without_absent_colours(clue, allowed), n_colours)
-    out = settle_planes(planes, len(allowed), *arrays(clue))
+    out = solve_line_planes(planes, len(allowed), *arrays(clue))
     return None if out is None else unpacked(out, len(allowed))
 
 
@@ -237,7 +237,7 @@ def test_a_block_of_64_cells_fills_a_word() -> None:
 def test_settling_a_line_of_200_000_cells_keeps_what_the_slack_decides() -> None:
     n, clue = 200_000, tuple(Block(1990) for _ in range(100))
     slack = n - (100 * 1990 + 99)
-    result = settle(clue, [3] * n, 2)
+    result = solve_line(clue, [3] * n, 2)
     assert result is not None
     assert all(cell == 2 for start in range(0, 100 * 1991, 1991) for cell in result[start + slack : start + 1990])
     assert result.count(2) == 100 * (1990 - slack)
@@ -249,7 +249,7 @@ def test_settling_a_line_of_200_000_cells_keeps_what_the_slack_decides() -> None
 )
 def test_a_line_that_is_none_is_refused(clue: Clue, cells: list[int], n_colours: int) -> None:
     with pytest.raises(ValueError, match="expected"):
-        settle(clue, cells, n_colours)
+        solve_line(clue, cells, n_colours)
 
 
 def run_python(code: str, **environment: str) -> str:

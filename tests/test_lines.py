@@ -199,7 +199,7 @@ def test_while_one_puzzle_is_between_its_rounds_workers_are_at_another() -> None
         assert coordinator.close(5.0)
         trace = coordinator.trace
         assert trace is not None
-        settling = [phase for phase in trace if phase.what == kernels.SETTLE and len(phase.jobs)]
+        settling = [phase for phase in trace if phase.what == kernels.SOLVE and len(phase.jobs)]
         for number in (1, 2):
             mine = [phase for phase in settling if phase.puzzle == number]
             others = np.concatenate([phase.jobs for phase in settling if phase.puzzle != number])

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import settled_line
 
-from parallel_nono.kernels import sizes
-from parallel_nono.kernels.line import settle_planes
+from parallel_nono.kernels import layout
+from parallel_nono.kernels.line import solve_line_planes
 from parallel_nono.puzzle import BLOT, Block, Clue
-from parallel_nono.solver.line import settle
+from parallel_nono.solver.line import solve_line
 
 
 def one_way(clue: Clue, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -37,14 +37,14 @@ def settled_by_table(clue: Clue, allowed: np.ndarray) -> np.ndarray | None:
     """What some arrangement uses, bool[colours, n]; O(k n) steps and as much room."""
     k, n = len(clue), allowed.shape[1]
     ends, gaps = one_way(clue, allowed)
-    sdne, spag = one_way(clue[::-1], allowed[:, ::-1])
+    rev_ends, rev_gaps = one_way(clue[::-1], allowed[:, ::-1])
     if not (ends[k, n] or gaps[k, n]):
         return None
     stays = np.zeros_like(allowed)
     for j in range(k + 1):
-        stays[0] |= gaps[j, 1:] & spag[k - j, ::-1][:-1]
+        stays[0] |= gaps[j, 1:] & rev_gaps[k - j, ::-1][:-1]
     for j, (length, colour) in enumerate(clue, start=1):
-        fits = np.flatnonzero(ends[j, length:] & sdne[k + 1 - j, ::-1][: n + 1 - length])
+        fits = np.flatnonzero(ends[j, length:] & rev_ends[k + 1 - j, ::-1][: n + 1 - length])
         edges = np.zeros(n + 1, np.int64)
         np.add.at(edges, fits, 1)
         np.add.at(edges, fits + length, -1)
@@ -81,7 +81,7 @@ def by_kernel(clue: Clue, allowed: np.ndarray) -> np.ndarray | None:
     bits[:, :n] = allowed
     planes = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
     lengths, colours = (np.array([block[i] for block in clue], kind) for i, kind in ((0, np.int32), (1, np.uint16)))
-    stays = settle_planes(planes, n, lengths, colours)
+    stays = solve_line_planes(planes, n, lengths, colours)
     return None if stays is None else np.unpackbits(stays.view(np.uint8), axis=1, count=n, bitorder="little") > 0
 
 
@@ -91,7 +91,7 @@ def test_lines_of_hundreds_of_blocks_are_settled_as_by_the_table(
     tight: bool, n_colours: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if tight:
-        monkeypatch.setattr(sizes, "MAX_ARENA_WORDS", 0)
+        monkeypatch.setattr(layout, "MAX_ARENA_WORDS", 0)
     random = np.random.default_rng(n_colours)
     for k in (127, 128, 129, 250, 256, 257, 385, 600):
         for known in (0.0, 0.02, 0.3, 0.8):
@@ -109,9 +109,9 @@ def test_lines_of_hundreds_of_blocks_are_settled_as_by_the_table(
 def test_segments_take_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above is one of segments only if a line like those there does not fit the room that it leaves."""
     blocks, slack, words = np.array(600), np.array(900), np.array(30)
-    wide = sizes.line_scratch(2, blocks, slack, words)
-    monkeypatch.setattr(sizes, "MAX_ARENA_WORDS", 0)
-    assert sizes.line_scratch(2, blocks, slack, words) < 0.3 * wide
+    wide = layout.line_scratch(2, blocks, slack, words)
+    monkeypatch.setattr(layout, "MAX_ARENA_WORDS", 0)
+    assert layout.line_scratch(2, blocks, slack, words) < 0.3 * wide
 
 
 @given(st.data())
@@ -132,9 +132,9 @@ def test_contest_lines_are_settled() -> None:
     """IOI 2016: 200,000 cells and 100 blocks; ACM: 400 cells in any number of blocks. Nothing known, then every ink."""
     n, k = 200_000, 100
     clue = tuple(Block(1000) for _ in range(k))
-    settled = settle(clue, [3] * n, 2)
+    settled = solve_line(clue, [3] * n, 2)
     assert settled == [3] * n
     ends = (n - 1001 * k + 1) * [1] + (([2] * 1000 + [1]) * k)[:-1]
-    assert settle(clue, ends, 2) == ends
-    assert settle((Block(1),) * 200, [3] * 400, 2) == [3] * 400
-    assert settle((Block(BLOT),) * 200, [3] * 399, 2) == ([2, 1] * 200)[:-1]
+    assert solve_line(clue, ends, 2) == ends
+    assert solve_line((Block(1),) * 200, [3] * 400, 2) == [3] * 400
+    assert solve_line((Block(BLOT),) * 200, [3] * 399, 2) == ([2, 1] * 200)[:-1]

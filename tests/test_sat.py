@@ -24,7 +24,7 @@ from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan
 from parallel_nono.generator import generate
 from parallel_nono.kernels import belief
 from parallel_nono.kernels.bits import FULL
-from parallel_nono.kernels.board import ROOT
+from parallel_nono.kernels.layout import ROOT
 from parallel_nono.puzzle import Block, Clue, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
 from parallel_nono.solver import pipeline, prover, sat, solve, solve_set

@@ -18,7 +18,7 @@ from parallel_nono.kernels.slate import EXPORTS, FAMILIES
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Puzzle, runs
 from parallel_nono.puzzleset import SetBuilder, puzzles_of
 from parallel_nono.solver import solve_set
-from parallel_nono.solver.line import settle
+from parallel_nono.solver.line import solve_line
 from parallel_nono.web import wasm
 
 DATASETS = Path(__file__).parents[1] / "datasets"
@@ -145,7 +145,7 @@ def test_random_lines_of_every_kind() -> None:
     rng = random.Random(1)
     lines = [some_line(rng) for _ in range(1500)]
     for line, settled in zip(lines, node(line_tasks(lines)), strict=True):
-        assert settled == settle(*line), line
+        assert settled == solve_line(*line), line
 
 
 @pytest.mark.slow

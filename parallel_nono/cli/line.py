@@ -49,9 +49,9 @@ def line(
     coloured = coloured or (not blocks and re.search(r"[a-wyz\[]", cells) is not None)
     n_colours, allowed = _cells(cells, coloured, max((block.colour for block in blocks), default=1))
     say_if_compiling()
-    from ..solver.line import settle
+    from ..solver.line import solve_line
 
-    settled = settle(blocks, allowed, n_colours)
+    settled = solve_line(blocks, allowed, n_colours)
     if settled is None:
         say(IMPOSSIBLE)
         raise typer.Exit(Code.NO)

@@ -70,6 +70,14 @@ def kernel(function: Callable[..., Any] | None = None, *, inner: bool = False, i
     return keep_sealed(compiled) if OPTIONS["cache"] else compiled
 
 
+def arithmetic(function: Callable[..., Any]) -> Any:
+    """A plain function of numbers that kernels may call too, compiled with them; called from Python it stays plain."""
+    numba()
+    from numba.extending import register_jitable
+
+    return register_jitable(function)
+
+
 def function_value(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a kernel as a function value, which other kernels take as an argument and call through its address.
 

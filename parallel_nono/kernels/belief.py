@@ -18,8 +18,9 @@ import numpy as np
 
 from . import kernel
 from .bits import U
-from .board import ROOT, board_of
+from .board import blocks_of, board_of, line_at
 from .encode import TRUE, may_be
+from .layout import ROOT
 
 LEAST, DAMPING, SETTLED = 1e-6, 0.3, 1e-3
 """No message is smaller; the share of the old one that stays; changes below that end the rounds."""
@@ -111,14 +112,11 @@ def weigh_line(board, n, first, k, room):
 @kernel(inner=True)
 def line_of(board, base, line):
     """(cells, its background plane, words of a plane, first cell, step between cells, first block, blocks)."""
-    first = np.int64(board.block_starts[U(board.line + line)])
-    k = np.int64(board.block_starts[U(board.line + line + 1)]) - first
+    plane, size, n = line_at(board, base, line)
+    first, k = blocks_of(board, line)
     if line < board.height:
-        plane = base + line * board.n_colours * board.row_words
-        return board.width, plane, board.row_words, line * board.width, np.int64(1), first, k
-    column = line - board.height
-    plane = base + (board.height * board.row_words + column * board.column_words) * board.n_colours
-    return board.height, plane, board.column_words, column, board.width, first, k
+        return n, plane, size, line * board.width, np.int64(1), first, k
+    return n, plane, size, line - board.height, board.width, first, k
 
 
 @kernel(inner=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import kernel
 from .bits import U0, U1, U63, U, reverse_bits
-from .windows import LEFT, RIGHT, reverse_run, slots_of_colours, smear_up, smeared_up
+from .windows import RIGHT, from_left, from_right, reverse_run, slots_of_colours, smear_up, smeared_up
 
 
 @kernel(inline=True)
@@ -23,14 +23,15 @@ def walk(seeds, free):
 
 
 @kernel(inner=True)
-def settle_word(words, numbers, lengths, colours, first, k, n, planes, desk):
-    """settle_blots for a line of up to 64 cells: every set is one word.
+def solve_line_word(words, numbers, line, work):
+    """solve_line_blots for a line of up to 64 cells: every set is one word.
 
     Kept of a block from the left are the cells where it may end, or of a plain one those where it may start.
     """
+    lengths, colours, first, k, n, planes = line.lengths, line.colours, line.first, line.k, line.n, line.planes
     turn = U(64 - n)
     white = words[U(planes)]
-    kept, gaps = U(desk.starts), U(desk.starts + k)
+    kept, gaps = U(work.starts), U(work.starts + k)
     behind, before = U1, np.int64(0)
     gap = walk(behind, white)
     words[gaps] = gap
@@ -39,7 +40,7 @@ def settle_word(words, numbers, lengths, colours, first, k, n, planes, desk):
         plane, starts = words[U(planes + colour)], gap << U1
         if colour != before:
             starts |= behind
-            numbers[U(desk.slot + colour)] = 0
+            numbers[U(work.slot + colour)] = 0
         before = colour
         if length == U0:
             ends = walk(starts, plane)
@@ -50,9 +51,9 @@ def settle_word(words, numbers, lengths, colours, first, k, n, planes, desk):
         behind = ends << U1
         gap = walk(behind, white)
         words[gaps + U(j + 1)] = gap
-    etihw = reverse_bits(white) >> turn
+    rev_white = reverse_bits(white) >> turn
     behind, before = U1, np.int64(0)
-    gap = walk(behind, etihw)
+    gap = walk(behind, rev_white)
     may_white, cells, slots = words[gaps + U(k)] & (reverse_bits(gap) >> turn), U0, np.int64(1)
     for i in range(k):
         j = k - 1 - i
@@ -61,23 +62,23 @@ def settle_word(words, numbers, lengths, colours, first, k, n, planes, desk):
         if colour != before:
             starts |= behind
         before = colour
-        slot = numbers[U(desk.slot + colour)]
+        slot = numbers[U(work.slot + colour)]
         if slot == 0:
             slot = slots
             slots += 1
-            numbers[U(desk.slot + colour)] = slot
-            words[U(desk.out + slot * desk.stride)] = U0
+            numbers[U(work.slot + colour)] = slot
+            words[U(work.out + slot * work.stride)] = U0
         if length == U0:
             ends = walk(starts, plane)
             cells = words[kept + U(j)] & (reverse_bits(ends) >> turn)
         else:
             ends = (starts << (length - U1)) & ~smeared_up(~plane, length)
             cells = smeared_up(words[kept + U(j)] & (reverse_bits(ends) >> turn), length)
-        words[U(desk.out + slot * desk.stride)] |= cells
+        words[U(work.out + slot * work.stride)] |= cells
         behind = ends << U1
-        gap = walk(behind, etihw)
+        gap = walk(behind, rev_white)
         may_white |= words[gaps + U(j)] & (reverse_bits(gap) >> turn)
-    words[U(desk.out)] = may_white
+    words[U(work.out)] = may_white
     return cells != U0
 
 
@@ -112,17 +113,19 @@ def shift_up(words, source, target, size, shift):
 
 
 @kernel(inner=True)
-def sweep_blots(words, numbers, background, lengths, first, step, k, plane, apart, size, kept, gaps, work):
+def sweep_blots(words, numbers, line, side, kept, gaps, room):
     """Which places of blocks and which gap cells agree with everything before them.
 
-    first, step, plane, apart  the blocks and their tables, as in windows.sweep.
+    side   as in windows.sweep, without its arenas.
     kept   for each block `size` words, the cells where it may end; from the left, for a block that is no blot, those
            where it may start, if nothing behind them blocks it.
     gaps   for j from 0 to k `size` words, the cells that can be background with j blocks before them and only
            background behind the last of these.
-    work   three runs of `size` words.
+    room   three runs of `size` words to work in.
     """
-    starts, blocked, behind = work, work + size, work + 2 * size
+    background, first, step, plane, apart = side.background, side.first, side.step, side.plane, side.apart
+    lengths, k, size = line.lengths, line.k, line.size
+    starts, blocked, behind = room, room + size, room + 2 * size
     for word in range(size):
         words[U(behind + word)] = U0
     words[U(behind)] = U1
@@ -152,42 +155,41 @@ def sweep_blots(words, numbers, background, lengths, first, step, k, plane, apar
 
 
 @kernel(inner=True)
-def settle_blots(words, numbers, lengths, colours, first, k, n, planes, size, desk):
+def solve_line_blots(words, numbers, line, work):
     """Keep what some arrangement of the blocks uses, blots (length 0) of any length from 1 on.
 
-    Arguments and result as of windows.settle_windows; at least one block. The arenas of the desk are one run here.
+    Arguments and result as of windows.solve_line_windows; at least one block. The arenas of `work` are one run here.
     """
-    if size == 1:
-        return settle_word(words, numbers, lengths, colours, first, k, n, planes, desk)
-    out, stride = desk.out, desk.stride
-    slots = slots_of_colours(words, numbers, colours, first, k, n, planes, size, desk)
-    kept = desk.starts
+    if line.size == 1:
+        return solve_line_word(words, numbers, line, work)
+    lengths, colours, first, k, n, size = line.lengths, line.colours, line.first, line.k, line.n, line.size
+    out, stride = work.out, work.stride
+    slots = slots_of_colours(words, numbers, line, work)
+    kept = work.starts
     gaps = kept + k * size
-    tpek = gaps + (k + 1) * size
-    spag = tpek + k * size
-    work = spag + (k + 1) * size
-    sweep_blots(words, numbers, planes, lengths, first, RIGHT, k, desk.plane, desk.apart, size, kept, gaps, work)
-    sweep_blots(
-        words, numbers, desk.reversed, lengths, first + k - 1, LEFT, k, desk.enalp, desk.trapa, size, tpek, spag, work
-    )  # fmt: skip
+    rev_kept = gaps + (k + 1) * size
+    rev_gaps = rev_kept + k * size
+    room = rev_gaps + (k + 1) * size
+    sweep_blots(words, numbers, line, from_left(line, work, np.int64(0)), kept, gaps, room)
+    sweep_blots(words, numbers, line, from_right(line, work, np.int64(0)), rev_kept, rev_gaps, room)
     for i in range(slots * stride):
         words[U(out + i)] = U0
     some = U0
     for j in range(k + 1):
         left = gaps + j * size
-        reverse_run(words, spag + (k - j) * size, work, n)
+        reverse_run(words, rev_gaps + (k - j) * size, room, n)
         for word in range(size):
-            words[U(out + word)] |= words[U(left + word)] & words[U(work + word)]
+            words[U(out + word)] |= words[U(left + word)] & words[U(room + word)]
         if j == k:
             break
         left = kept + j * size
-        reverse_run(words, tpek + (k - 1 - j) * size, work, n)
+        reverse_run(words, rev_kept + (k - 1 - j) * size, room, n)
         for word in range(size):
-            words[U(left + word)] &= words[U(work + word)]
+            words[U(left + word)] &= words[U(room + word)]
         length = np.int64(lengths[U(first + j)])
         if length > 0:
             smear_up(words, left, size, length)
-        ink = out + numbers[U(desk.slot + colours[U(first + j)])] * stride
+        ink = out + numbers[U(work.slot + colours[U(first + j)])] * stride
         some = U0
         for word in range(size):
             words[U(ink + word)] |= words[U(left + word)]

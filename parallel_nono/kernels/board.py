@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from . import kernel
+from . import kernel, layout
 from .bits import FULL, U0, U1, U, count_bits, lowest_bit
+from .layout import DIRTY, LINES, places_of
 
 
 class Board(NamedTuple):
@@ -28,7 +29,7 @@ class Board(NamedTuple):
     line_words   words of a set of lines as bits: the rows' words, then the columns'.
     state_words  words of the whole run of planes.
     reach_words  line_words, or 0 where there is no room to note the reach of every cell's probe.
-    scratch      where the scratch words of long or coloured lines begin (see "Work" below).
+    scratch      where the scratch words of long or coloured lines begin (see layout).
     stack        where the stack of states begins.
     line         the first line of the puzzle in `block_starts`.
     block_starts  int32; block_starts[line + i] is the first block of line i of this puzzle.
@@ -69,24 +70,6 @@ PROBE = types.int64(
 )
 """propagate, words, numbers, board, base, most, thorough -> verdict, see probe.probe."""
 
-# Work: one thread solves in two arrays, kept as few as this because every array costs seven registers a call.
-#
-# words    uint64   SCRATCH  of the narrow line kernel
-#                   DIRTY    waiting lines as bits; after propagation the lines that were visited
-#                   + line_words   `touched`: the lines that decided the outcome of a probe
-#                   + line_words   `reach`: for each cell the lines that decided its last probe
-#                   scratch  of the other line kernels, as much as the largest puzzle of a call needs
-#                   stack    states: UNION, TRIAL, BEFORE, ROOT, then one a level of the search
-# numbers  int64    CONTROLS, COUNTS, CHOICE, then
-#                   LINES    for each line, when it changed last
-#                   + lines  three numbers a cell about its last probe, see probe.note_of
-#                   + 3 * cells    tables of the other line kernels, see wide
-SCRATCH, DIRTY = 0, 128
-
-# States of the stack, in multiples of state_words: the union of a cell's outcomes, one outcome, a state as it was
-# before a change, what lines and probes left, and from LEVELS on one state for each level of the search.
-UNION, TRIAL, BEFORE, ROOT, LEVELS = 0, 1, 2, 3, 4
-
 DEADLINE, STOP = 0, 1
 """Nanoseconds of the monotonic clock; the address of an int64 that another thread sets to stop this one."""
 
@@ -96,8 +79,6 @@ COUNTS, N_COUNTS = 8, 8
 ROW, COLUMN, COLOUR, EPOCH, FOUND, LEVEL, NODES = 16, 17, 18, 19, 20, 21, 22
 """The best branch; the number of changes so far: the time of `changed` and `probed`; the solutions found; where the
 search stands: its level, and the nodes that it has looked at."""
-
-LINES = 24
 
 # What a stage says.
 OPEN, SOLVED, CONTRADICTION, LATE, FULL_STACK, SPENT, HARD = 0, 1, 2, 3, 4, 5, 6
@@ -124,33 +105,33 @@ ONE_ROUND, CLOSURE = np.int64(0), np.int64(1)
 NO_END = np.int64(1) << 62
 """More probes or nodes than anybody counts."""
 
-MAX_REACH_WORDS = 1 << 24
-"""Above this a board notes no reaches (128 MiB)."""
+OPEN_CELL = 65535
+"""Stands in a grid of colour indices (uint16) for a cell that may take more than one colour."""
 
-NARROW = 64
-"""Lines up to this length fit one word; a puzzle with no longer line is narrow."""
+
+NOTES, NO_NOTES = np.int64(1), np.int64(0)
+"""Whether probes may be noted; numbers, as for KEEP and DROP."""
 
 
 @kernel(inline=True)
-def board_of(place, clues, scratch_words):
-    """The board of puzzle `place` of a set (see clues)."""
+def board_of(place, clues, scratch_words, notes=NOTES):
+    """The board of puzzle `place` of a set (see clues).
+
+    notes  NO_NOTES: without room for the reaches of probes.
+    """
     height, width = np.int64(clues.heights[place]), np.int64(clues.widths[place])
-    planes = max(
-        np.int64(clues.n_colours[place]), np.int64(2)
-    )  # a palette without inks is black-white with empty clues
-    row_words, column_words = (width + 63) >> 6, (height + 63) >> 6
-    line_words = row_words + column_words
-    reach_words = line_words if height * width * line_words <= MAX_REACH_WORDS else 0
-    scratch = DIRTY + 2 * line_words + height * width * reach_words
+    planes = max(np.int64(clues.n_colours[place]), np.int64(2))  # a palette without inks is black-white, clues empty
+    places = places_of(height, width, planes)
+    scratch = places.scratch if notes else places.lane_scratch
     return Board(
         height,
         width,
         planes,
-        row_words,
-        column_words,
-        line_words,
-        (height * row_words + width * column_words) * planes,
-        reach_words,
+        places.row_words,
+        places.column_words,
+        places.line_words,
+        places.state_words,
+        places.reach_words * notes,
         scratch,
         scratch + scratch_words,
         np.int64(clues.line_starts[place]),
@@ -158,6 +139,20 @@ def board_of(place, clues, scratch_words):
         clues.lengths,
         clues.colours,
     )
+
+
+@kernel(inline=True)
+def line_at(board, base, line):
+    """Of one line of the state at `base`: where its planes begin, the words of each, its cells."""
+    planes, size, n = layout.line_at(board.height, board.width, board.n_colours, line)
+    return base + planes, size, n
+
+
+@kernel(inline=True)
+def blocks_of(board, line):
+    """The first block of a line, and how many it has."""
+    first = np.int64(board.block_starts[U(board.line + line)])
+    return first, np.int64(board.block_starts[U(board.line + line + 1)]) - first
 
 
 CALL, SEEN = 0, 1
@@ -181,7 +176,8 @@ def forget_visits(numbers, board):
     numbers[U(tables + CALL)] = 0
     for line in range(lines):
         longest = np.int64(0)
-        for j in range(board.block_starts[U(board.line + line)], board.block_starts[U(board.line + line + 1)]):
+        first, k = blocks_of(board, line)
+        for j in range(first, first + k):
             length = np.int64(board.lengths[U(j)])
             longest = max(longest, length if length > 0 else HIDDEN)
         numbers[U(tables + SEEN + line)] = 0
@@ -323,7 +319,7 @@ def open_cells(planes, base, board):
 
 @kernel(inner=True)
 def write_cells(planes, base, board, cells, at):
-    """Write the grid as colour indices, row by row, to cells[at:]; 65535 where more than one colour is possible."""
+    """Write the grid as colour indices, row by row, to cells[at:]; OPEN_CELL where more than one is possible."""
     for r in range(board.height):
         for word in range(board.row_words):
             first = at + r * board.width + (word << 6)
@@ -338,5 +334,5 @@ def write_cells(planes, base, board, cells, at):
                         cells[U(first + c)] |= np.uint16(ink) * np.uint16((plane >> U(c)) & U1)
             unknown = open_word(planes, base, board, r, word)
             while unknown:
-                cells[U(first) + lowest_bit(unknown)] = np.uint16(65535)
+                cells[U(first) + lowest_bit(unknown)] = np.uint16(OPEN_CELL)
                 unknown &= unknown - U1

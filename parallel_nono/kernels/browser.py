@@ -14,19 +14,14 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from . import kernel, sizes
+from . import kernel, layout
 from .bits import U0, U1, U
 from .board import (
     CALL,
     COUNTS,
-    DIRTY,
     FOUND,
     LEVEL,
-    LEVELS,
-    LINES,
-    MAX_REACH_WORDS,
     N_COUNTS,
-    NARROW,
     NO_END,
     SPENT,
     STOP,
@@ -36,15 +31,15 @@ from .board import (
     write_cells,
 )
 from .clues import Clues
-from .colour import propagate_colour, settle_colour
+from .colour import propagate_colour, solve_line_colour
 from .fit import FITS, misfits
-from .narrow import propagate_narrow, settle_narrow
+from .layout import COLOUR_OUT, LEVELS, NARROW
+from .narrow import propagate_narrow, solve_line_narrow
 from .probe import probe
 from .search import search
-from .sizes import COLOUR_OUT
-from .slate import FIELDS, FIRST_LEVELS, PLACE
-from .solve import Outputs, solve
-from .wide import propagate_wide, remaining, settle_line
+from .slate import FIELDS, PLACE
+from .solve import Asked, Outputs, solve
+from .wide import propagate_wide, remaining, solve_line
 
 HEIGHT, WIDTH, COLOURS_OF_PALETTE = PLACE["height"], PLACE["width"], PLACE["n_colours"]
 NO_LINE, LINES_OF_PUZZLE, BLOCKS_OF_PUZZLE = (PLACE["no_line"], PLACE["n_lines"], PLACE["n_blocks"])
@@ -66,10 +61,6 @@ BLACK_WHITE_FAMILY, COLOUR_FAMILY, WIDE_FAMILY = 0, 1, 2
 
 MAX_STACK_WORDS = 1 << 24
 """Words (128 MiB) that the first levels of the search may take together."""
-
-line_scratch = kernel(inner=True)(sizes.line_scratch)
-blot_scratch = kernel(inner=True)(sizes.blot_scratch)
-table_numbers = kernel(inner=True)(sizes.table_numbers)
 
 
 @intrinsic
@@ -128,11 +119,11 @@ def wide_scratch(slate):
         filled = np.int64(0)
         for j in range(first, behind):
             filled += np.int64(lengths[U(j)])
-        size, k = (n + 63) >> 6, behind - first
-        most = max(most, np.int64(line_scratch(n_colours, k, n - filled, size)))
+        size, k = layout.plane_words(n), behind - first
+        most = max(most, np.int64(layout.line_scratch(n_colours, k, n - filled, size)))
         if slate[BLOTTED]:
-            most = max(most, np.int64(blot_scratch(n_colours, k, size)))
-    return most + ((height + 63) >> 6) + ((width + 63) >> 6)
+            most = max(most, np.int64(layout.blot_scratch(n_colours, k, size)))
+    return most + layout.plane_words(height) + layout.plane_words(width)
 
 
 @kernel
@@ -159,22 +150,17 @@ def measure(address):
     )
     if slate[VERDICT] > FITS:
         return  # a clue is too long for its line
-    cells, row_words, column_words = (height * width, (width + 63) >> 6, (height + 63) >> 6)
-    line_words = row_words + column_words
-    state = (height * row_words + width * column_words) * n_colours
-    reach = cells * line_words if cells * line_words <= MAX_REACH_WORDS else np.int64(0)
-    numbers, scratch, family = (LINES + height + width + 3 * cells, np.int64(0), np.int64(BLACK_WHITE_FAMILY))
+    places = layout.places_of(height, width, n_colours)
+    numbers, scratch, family = places.tables, np.int64(0), np.int64(BLACK_WHITE_FAMILY)
     if slate[BLOTTED] or max(height, width) > NARROW:
         family, scratch = np.int64(WIDE_FAMILY), wide_scratch(slate)
-        numbers += np.int64(table_numbers(n_colours, height + width, slate[BLOCKS_OF_PUZZLE]))
+        numbers += np.int64(layout.table_numbers(n_colours, height + width, slate[BLOCKS_OF_PUZZLE]))
     elif slate[COLOURS_OF_PALETTE] > 2:
-        family, scratch = np.int64(COLOUR_FAMILY), COLOUR_OUT + n_colours
-        numbers += np.int64(table_numbers(np.int64(0), height + width, np.int64(0)))
-    levels = slate[LEVELS_ASKED]
-    most = max(MAX_STACK_WORDS // state, np.int64(1)) * levels // FIRST_LEVELS + 1
-    depth = max(min(min(cells + 2, levels), most), np.int64(1))
+        family, scratch = np.int64(COLOUR_FAMILY), layout.colour_scratch(n_colours)
+        numbers += np.int64(layout.table_numbers(np.int64(0), height + width, np.int64(0)))
+    n_levels = np.int64(layout.levels_of(height * width, places.state_words, slate[LEVELS_ASKED], MAX_STACK_WORDS))
     slate[FAMILY_FOUND], slate[SCRATCH_WORDS], slate[N_NUMBERS] = family, scratch, numbers
-    slate[N_WORDS] = DIRTY + 2 * line_words + reach + scratch + (LEVELS + depth) * state + 2
+    slate[N_WORDS] = layout.work_words(places, scratch, n_levels)
 
 
 @kernel
@@ -208,7 +194,9 @@ def begin(address):
         array_at(place + 8 * TIMES, (1, 5), np.int64),
         slate[START : START + 2],
         cells,
+        more,
     )
+    asked = Asked(slate[STAGES], slate[WANTED], NO_END, slate[MAX_PROBES], slate[MAX_VISITS])
     solve(
         search,
         probe,
@@ -219,12 +207,7 @@ def begin(address):
         words,
         numbers,
         out,
-        more,
-        slate[STAGES],
-        slate[WANTED],
-        NO_END,
-        slate[MAX_PROBES],
-        slate[MAX_VISITS],
+        asked,
     )
 
 
@@ -253,7 +236,7 @@ def go_on(address):
 
 @kernel
 def look(address):
-    """Write the grid as the search has it, at its deepest level, to `view`; 65535 for an open cell."""
+    """Write the grid as the search has it, at its deepest level, to `view`; OPEN_CELL where it is open."""
     place = np.int64(np.uint32(address))
     slate = array_at(place, (len(FIELDS),), np.int64)
     words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
@@ -270,7 +253,7 @@ def look(address):
 
 @kernel
 def line(address):
-    """Settle the first row by itself, by the line kernel of the puzzle's family.
+    """Solve the first row by itself, by the line kernel of the puzzle's family.
 
     Reads    `view`: for each cell the colours that it may take, as bits (colour 0 is bit 0), up to 16 colours.
     Writes   the same, as far as some arrangement uses it, to `view`; status: 0 if there is no arrangement, else 1.
@@ -300,15 +283,19 @@ def line(address):
     start, stop = np.int64(board.block_starts[0]), np.int64(board.block_starts[1])
     out, stride = board.scratch, size
     if slate[FAMILY_FOUND] == BLACK_WHITE_FAMILY:
-        white, black = settle_narrow(board.lengths, U(start), U(stop), U(n), words[U(base)], words[U(base + 1)], words)
+        white, black = solve_line_narrow(
+            board.lengths, U(start), U(stop), U(n), words[U(base)], words[U(base + 1)], words
+        )
         fits = white | black != U0
         words[U(base)], words[U(base + 1)] = white, black
         out = base
     elif slate[FAMILY_FOUND] == COLOUR_FAMILY:
-        fits = settle_colour(board.lengths, board.colours, U(start), U(stop), U(n), words, U(base), U(board.scratch))
+        fits = solve_line_colour(
+            board.lengths, board.colours, U(start), U(stop), U(n), words, U(base), U(board.scratch)
+        )
         out = board.scratch + COLOUR_OUT
     else:
-        _, _, _, out, stride, fits = settle_line(words, numbers, board, base, np.int64(0))
+        _, _, _, out, stride, fits = solve_line(words, numbers, board, base, np.int64(0))
     slate[STATUS] = 1 if fits else 0
     for cell in range(n):
         view[U(cell)] = 0

@@ -9,8 +9,8 @@ import numpy as np
 
 from . import function_value, kernel
 from .bits import FULL, U0, U1, U64, U, coarse_nanoseconds, load_int64, lowest_bit, reverse_bits
-from .board import CONTRADICTION, DEADLINE, DIRTY, LATE, N_LINES, N_ROUNDS, OPEN, PROPAGATE, STOP, WITNESS
-from .sizes import COLOUR_OUT
+from .board import CONTRADICTION, DEADLINE, LATE, N_LINES, N_ROUNDS, OPEN, PROPAGATE, STOP, WITNESS
+from .layout import COLOUR_OUT, DIRTY
 
 # Places in the scratch words behind Board.scratch: the ends of each block, the gap cells reached behind it, then the
 # planes that come out, one for each colour of the palette.
@@ -41,7 +41,7 @@ def block_cells(ends, length):
 
 
 @kernel(inner=True)
-def settle_colour(lengths, colours, start, stop, n, words, planes, scratch):
+def solve_line_colour(lengths, colours, start, stop, n, words, planes, scratch):
     """Keep what some arrangement of the blocks uses.
 
     lengths[start:stop]  the blocks, colours alike; together with their gaps they fit `n` cells.
@@ -80,10 +80,10 @@ def settle_colour(lengths, colours, start, stop, n, words, planes, scratch):
         words[scratch + U(GAP) + (j - start)] = gap
         starts = gap << U1
     # From the right on reversed words, joined with the left on the way.
-    etihw = reverse_bits(white) >> turn
-    carry = etihw + U1
-    starts = etihw ^ carry
-    gap = etihw & ~carry
+    rev_white = reverse_bits(white) >> turn
+    carry = rev_white + U1
+    starts = rev_white ^ carry
+    gap = rev_white & ~carry
     may_white, behind, before, ends = U0, U0, U0, U0
     j = stop
     while j > start:
@@ -96,8 +96,8 @@ def settle_colour(lengths, colours, start, stop, n, words, planes, scratch):
         may_white |= words[scratch + U(GAP) + (j - start)] & (reverse_bits(gap) >> turn)
         words[out + colour] |= block_cells(ends, length)
         behind = (starts & block_starts(reverse_bits(words[planes + colour]) >> turn, length)) << length
-        seeds = behind & etihw
-        gap = etihw & (((etihw + seeds) ^ etihw) | seeds)
+        seeds = behind & rev_white
+        gap = rev_white & (((rev_white + seeds) ^ rev_white) | seeds)
         starts = gap << U1
     words[out] = may_white | (first_gap & (reverse_bits(gap) >> turn))
     return ends != U0
@@ -117,7 +117,7 @@ def take_over(words, mine, stays, crossing, step, bit):
 
 
 @kernel(inner=True)
-def settle_waiting(words, numbers, board, waiting, n, line, mine, crossing):
+def solve_waiting(words, numbers, board, waiting, n, line, mine, crossing):
     """Settle the lines of one side that wait, as bits; their first planes begin at mine, the other side's at crossing.
 
     Returns  the crossing lines that now wait, and False if some line has no arrangement (numbers[WITNESS] is which).
@@ -132,7 +132,7 @@ def settle_waiting(words, numbers, board, waiting, n, line, mine, crossing):
         start, stop = U(board.block_starts[first_line + i]), U(board.block_starts[first_line + i + U1])
         planes = mine + i * n_colours
         numbers[N_LINES] += 1
-        if not settle_colour(board.lengths, board.colours, start, stop, n, words, planes, scratch):
+        if not solve_line_colour(board.lengths, board.colours, start, stop, n, words, planes, scratch):
             numbers[WITNESS] = np.int64(line + i)
             return waits, False
         bit = U1 << i
@@ -161,13 +161,13 @@ def propagate_colour(words, numbers, board, base):
         if numbers[N_ROUNDS] & 15 == 0 and (coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0):
             return LATE
         seen_rows |= waiting_rows
-        waits, fits = settle_waiting(words, numbers, board, waiting_rows, width, U0, rows, columns)
+        waits, fits = solve_waiting(words, numbers, board, waiting_rows, width, U0, rows, columns)
         if not fits:
             return CONTRADICTION
         waiting_rows = U0
         waiting_columns |= waits
         seen_columns |= waiting_columns
-        waits, fits = settle_waiting(words, numbers, board, waiting_columns, height, height, columns, rows)
+        waits, fits = solve_waiting(words, numbers, board, waiting_columns, height, height, columns, rows)
         if not fits:
             return CONTRADICTION
         waiting_columns = U0

@@ -1,4 +1,4 @@
-"""Settling and merging on a CUDA device: the line kernels of windows and blots once more, from their own source.
+"""Line solving and merging on a CUDA device: the line kernels of windows and blots once more, from their own source.
 
 A line has little that could be done at once: a block waits for the one before it, and most windows are one word. But a
 round has thousands of lines, so a thread takes a line, and the next one a grid further on. What a thread works in is
@@ -11,7 +11,7 @@ columns, then columns AND rows: narrowing twice by the same is narrowing once.
 from __future__ import annotations
 
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda
@@ -19,11 +19,11 @@ from numba.core.dispatcher import Dispatcher
 
 from . import blots, board, windows
 from .bits import U0, U1, U32, U
-from .sizes import BLOCK_TABLES
-from .windows import Desk
+from .layout import line_at, plane_words
+from .windows import Line
 
 NO_ARRANGEMENT, OPEN_LINE, KNOWN_LINE = 0, 1, 2
-"""What becomes of a line that is settled."""
+"""What becomes of a line that is solved."""
 
 
 @cuda.jit(device=True)
@@ -67,43 +67,41 @@ def _for_device(*modules: ModuleType) -> dict[str, Any]:
 
 
 _DEVICE = _for_device(board, windows, blots)
-settle_windows, settle_blots, full_word_there = (
-    _DEVICE[name] for name in ("settle_windows", "settle_blots", "full_word")
+solve_line_windows, solve_line_blots, line_work, full_word_there = (
+    _DEVICE[name] for name in ("solve_line_windows", "solve_line_blots", "line_work", "full_word")
 )
 
 
-@cuda.jit(device=True)
-def desk_at(words_from, words_to, numbers_from, k, size, n_colours, max_blocks):
-    """The desk of a line with k blocks and planes of `size` words in these words and numbers."""
-    colours, stride, each = lesser(n_colours, k + 1), size + 1, max_blocks + 1
-    arenas = words_from + 2 * colours * stride + 2
-    length = (words_to - arenas) >> 2
-    return Desk(
-        words_from,
-        words_from + colours * stride,
-        stride,
-        arenas,
-        arenas + length,
-        arenas + 2 * length,
-        arenas + 3 * length,
-        numbers_from,
-        numbers_from + each,
-        numbers_from + 2 * each,
-        numbers_from + 3 * each,
-        numbers_from + 4 * each,
-        numbers_from + 5 * each,
-        numbers_from + 6 * each,
-        numbers_from + 7 * each,
-        numbers_from + BLOCK_TABLES * each,
-    )
+class Task(NamedTuple):
+    """What does not change of a puzzle on the device, and the memory that its threads work in.
+
+    hidden     uint8[lines], 1 for a line with a blot;  block_starts, lengths, colours  int32, of this one puzzle.
+    words      where in words the work of the first thread begins, `thread_words` each; before it is the state.
+    numbers    where in numbers the tables of the first thread begin, `thread_numbers` each; before them are two bounds
+               a block, kept from round to round.
+    """
+
+    height: int
+    width: int
+    n_colours: int
+    max_blocks: int
+    words: int
+    thread_words: int
+    numbers: int
+    thread_numbers: int
+    hidden: Any
+    block_starts: Any
+    lengths: Any
+    colours: Any
 
 
 @cuda.jit(device=True)
-def narrow(words, numbers, colours, first, k, n, planes, size, n_colours, desk):
-    """Let the planes of a line that was just settled become what remains of it.
+def narrow(words, numbers, line, n_colours, work):
+    """Let the planes of a line that was just solved become what remains of it.
 
     Returns  OPEN_LINE or KNOWN_LINE, and whether a plane lost anything.
     """
+    planes, size = line.planes, line.size
     lost, open_cells = False, U0
     for word in range(size):
         once, twice = U0, U0
@@ -113,59 +111,50 @@ def narrow(words, numbers, colours, first, k, n, planes, size, n_colours, desk):
                 continue
             slot = np.int64(0)
             if colour > 0:
-                slot = numbers[U(desk.slot + colour)] if k else np.int64(-1)
+                slot = numbers[U(work.slot + colour)] if line.k else np.int64(-1)
             stays = U0
             if slot >= 0:
-                stays = words[U(desk.out + slot * desk.stride + word)] & mine
+                stays = words[U(work.out + slot * work.stride + word)] & mine
             if stays != mine:
                 words[U(planes + colour * size + word)] = stays
                 lost = True
             twice |= once & stays
             once |= stays
-        open_cells |= twice & full_word_there(n, word)
+        open_cells |= twice & full_word_there(line.n, word)
     return (OPEN_LINE if open_cells else KNOWN_LINE), lost
 
 
 @cuda.jit
-def settle_lines(
-    jobs, hidden, height, width, n_colours, words, numbers, blocks, lengths, colours, desks, desk_words, tables,
-    desk_numbers, max_blocks, states, lost,
-):  # fmt: skip
-    """Settle lines against the last merge; each narrows its own planes, in its own view only.
+def solve_lines(jobs, task, words, numbers, states, lost):
+    """Solve lines against the last merge; each narrows its own planes, in its own view only.
 
     jobs     int32, the lines.
-    hidden   uint8[lines], 1 for a line with a blot.
-    words    uint64: the state, and from `desks` on `desk_words` for each thread.
-    numbers  int64: two bounds a block, kept from round to round; from `tables` on `desk_numbers` for each thread.
-    blocks, lengths, colours  int32, of this one puzzle, as in puzzleset.Clues.
+    words    uint64;  numbers  int64, see Task.
     states   uint8[lines], NO_ARRANGEMENT, OPEN_LINE or KNOWN_LINE;  lost  int32[1], 1 if any line lost anything.
     """
     thread = cuda.grid(1)
-    words_from, numbers_from = desks + thread * desk_words, tables + thread * desk_numbers
-    n_blocks = np.int64(blocks[U(height + width)])
-    row_words, column_words = (width + 63) >> 6, (height + 63) >> 6
+    words_from = task.words + thread * task.thread_words
+    numbers_from = task.numbers + thread * task.thread_numbers
+    n_blocks = np.int64(task.block_starts[U(task.height + task.width)])
     for place in range(thread, len(jobs), cuda.gridsize(1)):
-        line = np.int64(jobs[place])
-        n, size, planes = width, row_words, line * n_colours * row_words
-        if line >= height:
-            n, size = height, column_words
-            planes = (height * row_words + (line - height) * column_words) * n_colours
-        first = np.int64(blocks[U(line)])
-        k = np.int64(blocks[U(line + 1)]) - first
-        desk = desk_at(words_from, words_from + desk_words, numbers_from, k, size, n_colours, max_blocks)
-        for colour in range(n_colours):
-            numbers[U(desk.slot + colour)] = -1
-        if hidden[line]:
-            fits = settle_blots(words, numbers, lengths, colours, first, k, n, planes, size, desk)
+        number = np.int64(jobs[place])
+        planes, size, n = line_at(task.height, task.width, task.n_colours, number)
+        first = np.int64(task.block_starts[U(number)])
+        k = np.int64(task.block_starts[U(number + 1)]) - first
+        line = Line(task.lengths, task.colours, first, k, n, planes, size)
+        slots = lesser(task.n_colours, k + 1)
+        work = line_work(words_from, slots, size, words_from + task.thread_words, numbers_from, task.max_blocks + 1)
+        for colour in range(task.n_colours):
+            numbers[U(work.slot + colour)] = -1
+        if task.hidden[number]:
+            fits = solve_line_blots(words, numbers, line, work)
         else:
-            fits = settle_windows(
-                words, numbers, lengths, colours, first, k, n, planes, size, desk, first, n_blocks + first
-            )
+            fits = solve_line_windows(words, numbers, line, work, first, n_blocks + first)
         if not fits:
-            states[line] = NO_ARRANGEMENT
+            states[number] = NO_ARRANGEMENT
             continue
-        state, narrowed = narrow(words, numbers, colours, first, k, n, planes, size, n_colours, desk)
-        states[line] = state
+        state, narrowed = narrow(words, numbers, line, task.n_colours, work)
+        states[number] = state
         if narrowed:
             lost[0] = 1
 
@@ -178,7 +167,7 @@ def merge_view(words, height, width, n_colours, side, dead):
     the other view at the same time.
     dead  int32[2]; dead[side] becomes the least line with a cell that may take no colour, if it is less.
     """
-    row_words, column_words = (width + 63) >> 6, (height + 63) >> 6
+    row_words, column_words = plane_words(width), plane_words(height)
     rows, columns = np.int64(0), height * n_colours * row_words
     n_lines, n_cells, size, other = height, width, row_words, column_words
     mine, crossing = rows, columns

@@ -26,7 +26,8 @@ import numpy as np
 
 from . import kernel
 from .bits import U0, U1, U
-from .board import ROOT, board_of
+from .board import blocks_of, board_of, line_at
+from .layout import ROOT
 
 TRUE = np.int64(1) << 30
 """A literal that always holds; -TRUE never does."""
@@ -312,15 +313,9 @@ def encode(place, clues, scratch_words, words, desk, formula):
     board = board_of(place, clues, scratch_words)
     base = board.stack + ROOT * board.state_words
     cell_variables(words, board, base, formula)
-    columns = base + board.height * board.n_colours * board.row_words
     for line in range(board.height + board.width):
-        first = np.int64(board.block_starts[U(board.line + line)])
-        k = np.int64(board.block_starts[U(board.line + line + 1)]) - first
-        if line < board.height:
-            n, line_words, plane = board.width, board.row_words, base + line * board.n_colours * board.row_words
-        else:
-            n, line_words = board.height, board.column_words
-            plane = columns + (line - board.height) * board.n_colours * line_words
+        first, k = blocks_of(board, line)
+        plane, line_words, n = line_at(board, base, line)
         if not find_places(words, board, plane, line_words, n, first, k, desk):
             return False
         encode_line(board, line, n, first, k, desk, formula)

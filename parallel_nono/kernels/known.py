@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from . import kernel
-from .board import KEEP, ROOT, board_of, open_planes, set_cell
-
-OPEN_CELL = 65535
+from .board import KEEP, board_of, open_planes, set_cell
+from .layout import ROOT
 
 
 @kernel

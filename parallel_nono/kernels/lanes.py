@@ -1,12 +1,12 @@
 """Rounds over one puzzle shared by many threads or processes: jobs of lines, then jobs of tiles.
 
-The planes of the puzzle lie in memory that all of them see. In a round every waiting line is settled against the last
+The planes of the puzzle lie in memory that all of them see. In a round every waiting line is solved against the last
 merge, and then the tiles (64 x 64 cells) in which a line lost something are merged: the view by rows AND the view by
-columns, cell by cell. While lines are settled each writes its own planes in its own view only, and while tiles are
+columns, cell by cell. While lines are solved each writes its own planes in its own view only, and while tiles are
 merged each tile is one worker's, so nothing depends on the order of the jobs or on who does them.
 
 Jobs are pulled: the ticket holds the number of the phase, how many jobs it has, and the next one; whoever adds one to
-it gets that job. A job may be done twice, after its first worker died in the midst of it: settling and merging only
+it gets that job. A job may be done twice, after its first worker died in the midst of it: line solving and merging only
 narrow, and what tells of a change (the mark of a tile, the waiting of a line) is always written before the change.
 """
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import kernel
+from . import kernel, layout
 from .bits import (
     U0,
     U,
@@ -28,17 +28,9 @@ from .bits import (
     nanoseconds,
     store_int64,
 )
-from .board import (
-    CALL,
-    DIRTY,
-    Board,
-    board_of,
-    forget_visits,
-    full_word,
-    open_planes,
-    tables_of,
-)
-from .wide import place_of, remaining, settle_planes
+from .board import CALL, NO_NOTES, blocks_of, board_of, forget_visits, full_word, line_at, open_planes, tables_of
+from .layout import plane_words
+from .wide import remaining, solve_planes
 
 MAX_JOBS = 4096
 
@@ -46,9 +38,9 @@ MAX_JOBS = 4096
 TICKET, WHAT, HALT = 0, 8, 9
 """The ticket; what the jobs of this phase are; another value than 0: leave them undone."""
 BUSY = 64
-"""From here on eight numbers a worker: 1 while it has a job or may take one; jobs done; lines settled; tiles merged."""
+"""From here on eight numbers a worker: 1 while it has a job or may take one; jobs done; lines solved; tiles merged."""
 
-NOTHING, SETTLE, MERGE = 0, 1, 2
+NOTHING, SOLVE, MERGE = 0, 1, 2
 
 # States of a line.
 NEW, OPEN_LINE, KNOWN_LINE, DEAD_LINE = 0, 1, 2, 3
@@ -65,7 +57,7 @@ class Lanes(NamedTuple):
     """What is shared of one puzzle.
 
     planes   uint64[state_words], see board.
-    states   uint8[lines], how the last settling of each line ended.
+    states   uint8[lines], how the last solving of each line ended.
     waiting  uint8[lines], 1 where a merge took something from the line.
     tiles    uint8[strips * tiles of a strip], 1 where a line lost something in this round.
     jobs     int32[lines], the lines of this round;  bounds  int32[MAX_JOBS + 1], the first of each job.
@@ -95,24 +87,7 @@ def address_of(numbers, place):
 @kernel(inner=True)
 def lane_board(clues, scratch_words):
     """The board of the only puzzle, without room for probes: planes of one line stand where the stack would begin."""
-    board = board_of(0, clues, scratch_words)
-    scratch = DIRTY + 2 * board.line_words
-    return Board(
-        board.height,
-        board.width,
-        board.n_colours,
-        board.row_words,
-        board.column_words,
-        board.line_words,
-        board.state_words,
-        np.int64(0),
-        scratch,
-        scratch + scratch_words,
-        board.line,
-        board.block_starts,
-        board.lengths,
-        board.colours,
-    )
+    return board_of(0, clues, scratch_words, NO_NOTES)
 
 
 @kernel
@@ -135,21 +110,20 @@ def introduce(clues, scratch_words, numbers):
 
 
 @kernel(inner=True)
-def settle_lane(words, numbers, board, lanes, line, remember):
-    """Settle one line against the last merge and narrow its own planes, in its own view."""
-    source, size = place_of(board, 0, line)
+def solve_lane(words, numbers, board, lanes, line, remember):
+    """Solve one line against the last merge and narrow its own planes, in its own view."""
+    source, size, n = line_at(board, 0, line)
     mine = board.stack
     for i in range(board.n_colours * size):
         words[U(mine + i)] = lanes.planes[U(source + i)]
-    k, out, stride, fits = settle_planes(words, numbers, board, line, mine, size, remember)
+    k, out, stride, fits = solve_planes(words, numbers, board, line, mine, size, remember)
     if not fits:
         lanes.states[line] = DEAD_LINE
         return
     is_row = line < board.height
-    n = board.width if is_row else board.height
     index = line if is_row else line - board.height
     strip, step = (index >> 6) * board.row_words if is_row else index >> 6, 1 if is_row else board.row_words
-    first = np.int64(board.block_starts[U(board.line + line)])
+    first, _ = blocks_of(board, line)
     state = KNOWN_LINE
     for word in range(size):
         once, twice, lost = words[U(out + word)], U0, words[U(mine + word)] & ~words[U(out + word)]
@@ -275,7 +249,7 @@ def serve(clues, scratch_words, lanes, words, numbers, worker, most, remember):
 
     clues     of this one puzzle; the rest as in Lanes and board.
     worker    whose work arrays these are, and its place in the control block.
-    remember  keep bounds between visits (see wide.settle_planes).
+    remember  keep bounds between visits (see wide.solve_planes).
     """
     control = lanes.control
     served = 0
@@ -294,13 +268,13 @@ def serve(clues, scratch_words, lanes, words, numbers, worker, most, remember):
         board = lane_board(clues, scratch_words)
         cpu = cpu_nanoseconds()
         lanes.log[job, 0], lanes.log[job, 1] = worker, nanoseconds()
-        if control[WHAT] == SETTLE:
+        if control[WHAT] == SOLVE:
             for i in range(lanes.bounds[job], lanes.bounds[job + 1]):
                 if load_int64(address_of(control, HALT)) != 0:
                     break
                 line = np.int64(lanes.jobs[i])
                 lanes.waiting[line] = 0
-                settle_lane(words, numbers, board, lanes, line, remember)
+                solve_lane(words, numbers, board, lanes, line, remember)
                 control[mine + 2] += 1
         elif load_int64(address_of(control, HALT)) == 0:
             control[mine + 3] += merge_job(words, board, lanes, job)
@@ -351,11 +325,11 @@ def jobs_done(lanes, n_jobs):
 
 
 @kernel
-def plan_settling(first, last, weights, lanes, every, target):
+def plan_lines(first, last, weights, lanes, every, target):
     """Cut the lines of the next phase, among lines first to last - 1, into jobs of about `target` of `weights`.
 
     weights  float32[lines].
-    every    1: every line that was not settled with all its cells known (the published way); 0: those of them that
+    every    1: every line that was not solved with all its cells known (the published way); 0: those of them that
              lost something since.
     Returns  the number of lines, of jobs, and their weight.
     """
@@ -395,14 +369,9 @@ def changed_words(height, width, n_colours, lines, planes, before, places, words
     places, words  as long as needed, or empty: then they are only counted.
     Returns        how many words differ.
     """
-    row_words, column_words = (width + 63) >> 6, (height + 63) >> 6
     n = 0
     for i in range(len(lines)):
-        line = np.int64(lines[i])
-        size = row_words if line < height else column_words
-        first = line * n_colours * row_words
-        if line >= height:
-            first = (height * row_words + (line - height) * column_words) * n_colours
+        first, size, _ = layout.line_at(height, width, n_colours, np.int64(lines[i]))
         for at in range(first, first + n_colours * size):
             if planes[U(at)] != before[U(at)]:
                 if len(places):
@@ -414,7 +383,7 @@ def changed_words(height, width, n_colours, lines, planes, before, places, words
 @kernel
 def apply_words(height, width, n_colours, lanes, places, words):
     """Take over words of planes from another node, and mark their tiles."""
-    row_words, column_words = (width + 63) >> 6, (height + 63) >> 6
+    row_words, column_words = plane_words(width), plane_words(height)
     columns = height * n_colours * row_words
     for i in range(len(places)):
         at = np.int64(places[i])

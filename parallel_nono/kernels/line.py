@@ -5,24 +5,31 @@ from __future__ import annotations
 import numpy as np
 
 from . import kernel
-from .blots import settle_blots
+from .blots import solve_line_blots
 from .clues import sealed
-from .sizes import BLOCK_TABLES, blot_scratch, line_scratch
-from .windows import Desk, settle_windows
+from .layout import blot_scratch, line_numbers, line_scratch
+from .windows import Line, line_work, solve_line_windows
+
+START = np.int64(0)
+"""Of blocks, planes and bounds; a typed number, so that kernels are compiled once."""
 
 
 @kernel
-def settle_kernel(words, numbers, lengths, colours, k, n, size, desk, at, blotted):
-    """windows.settle_windows for a line whose planes begin at words[0]; bounds at numbers[at:], all 0.
+def solve_line_kernel(words, numbers, lengths, colours, n, n_colours, size, blotted):
+    """windows.solve_line_windows for a line whose planes begin at words[0]; bounds at numbers[0:], all 0.
 
-    blotted  blots.settle_blots instead.
+    blotted  blots.solve_line_blots instead.
+    Returns  False when there is no arrangement; where its work lies.
     """
+    k = len(lengths)
+    line = Line(lengths, colours, START, k, n, START, size)
+    work = line_work(n_colours * size + 2, min(n_colours, k + 1), size, len(words), 2 * k, k + 1)
     if blotted:
-        return settle_blots(words, numbers, lengths, colours, 0, k, n, 0, size, desk)
-    return settle_windows(words, numbers, lengths, colours, 0, k, n, 0, size, desk, at, at + k)
+        return solve_line_blots(words, numbers, line, work), work
+    return solve_line_windows(words, numbers, line, work, START, k), work
 
 
-def settle_planes(planes: np.ndarray, n: int, lengths: np.ndarray, colours: np.ndarray) -> np.ndarray | None:
+def solve_line_planes(planes: np.ndarray, n: int, lengths: np.ndarray, colours: np.ndarray) -> np.ndarray | None:
     """Keep what some arrangement of the blocks uses.
 
     planes    uint64[colours, words], bit i of planes[c]: cell i may take colour c; n cells.
@@ -36,29 +43,15 @@ def settle_planes(planes: np.ndarray, n: int, lengths: np.ndarray, colours: np.n
     if slack < 0:
         return None
     blotted = not lengths.all()
-    if blotted:
-        scratch = int(blot_scratch(n_colours, np.array(k), np.array(size)))
-    else:
-        scratch = int(line_scratch(n_colours, np.array(k), np.array(slack), np.array(size)))
-    first = planes.size + 2
-    words = np.zeros(first + scratch, np.uint64)
+    scratch = blot_scratch(n_colours, k, size) if blotted else line_scratch(n_colours, k, slack, size)
+    words = np.zeros(planes.size + 2 + int(scratch), np.uint64)
     words[: planes.size] = planes.ravel()
-    slots, stride, each = min(n_colours, k + 1), size + 1, k + 1
-    arenas = first + 2 * slots * stride
-    length = (first + scratch - arenas) // 4
-    desk = Desk(
-        first,
-        first + slots * stride,
-        stride,
-        *(arenas + i * length for i in range(4)),
-        *(2 * k + i * each for i in range(BLOCK_TABLES)),
-        2 * k + BLOCK_TABLES * each,
-    )
-    numbers = np.zeros(desk.slot + n_colours, np.int64)
-    if not settle_kernel(words, numbers, sealed(lengths), sealed(colours), k, n, size, desk, 0, blotted):
+    numbers = np.zeros(2 * k + line_numbers(n_colours, k), np.int64)
+    fits, work = solve_line_kernel(words, numbers, sealed(lengths), sealed(colours), n, n_colours, size, blotted)
+    if not fits:
         return None
     remaining = np.zeros_like(planes)
     for colour in {0, *colours.tolist()}:
-        slot = desk.out + (int(numbers[desk.slot + colour]) if colour else 0) * stride
+        slot = work.out + (int(numbers[work.slot + colour]) if colour else 0) * work.stride
         remaining[colour] = words[slot : slot + size]
     return remaining

@@ -10,15 +10,16 @@ import numpy as np
 
 from . import function_value, kernel
 from .bits import FULL, U0, U1, U2, U4, U8, U16, U63, U64, U, count_bits, leading_zeros, lowest_bit, reverse_bits
-from .board import CONTRADICTION, DIRTY, N_LINES, N_ROUNDS, OPEN, PROPAGATE, WITNESS
+from .board import CONTRADICTION, N_LINES, N_ROUNDS, OPEN, PROPAGATE, WITNESS
+from .layout import DIRTY
 
 # Places in the scratch words: tables of doublings from the left, from the right, of block ends by doubling level,
 # the ends of each block, the gap cells reached behind each block.
-FIT, TIF, ENDS, END, GAP = U(0), U(8), U(16), U(32), U(64)
+FIT, REV_FIT, ENDS, END, GAP = U(0), U(8), U(16), U(32), U(64)
 
 
 @kernel(inline=True)
-def settle_narrow(lengths, start, stop, n, white, black, scratch):
+def solve_line_narrow(lengths, start, stop, n, white, black, scratch):
     """Keep what some arrangement of the blocks uses.
 
     lengths[start:stop]  the blocks; together with their gaps they fit `n` cells.
@@ -60,25 +61,25 @@ def settle_narrow(lengths, start, stop, n, white, black, scratch):
         return (full, full) if must == U0 else (full & ~must, full if room else must)
     if lengths[start] == 64:  # a shift by 64 is undefined
         return (U0, FULL) if black == FULL else (U0, U0)
-    kcalb, etihw = reverse_bits(black) >> turn, reverse_bits(white) >> turn
+    rev_black, rev_white = reverse_bits(black) >> turn, reverse_bits(white) >> turn
     # FIT[m]: cells where 2**m black cells can begin.
-    fit, tif = black, kcalb
-    scratch[FIT], scratch[TIF] = fit, tif
+    fit, rev_fit = black, rev_black
+    scratch[FIT], scratch[REV_FIT] = fit, rev_fit
     fit &= fit >> U1
-    tif &= tif >> U1
-    scratch[FIT + U(1)], scratch[TIF + U(1)] = fit, tif
+    rev_fit &= rev_fit >> U1
+    scratch[FIT + U(1)], scratch[REV_FIT + U(1)] = fit, rev_fit
     fit &= fit >> U2
-    tif &= tif >> U2
-    scratch[FIT + U(2)], scratch[TIF + U(2)] = fit, tif
+    rev_fit &= rev_fit >> U2
+    scratch[FIT + U(2)], scratch[REV_FIT + U(2)] = fit, rev_fit
     fit &= fit >> U4
-    tif &= tif >> U4
-    scratch[FIT + U(3)], scratch[TIF + U(3)] = fit, tif
+    rev_fit &= rev_fit >> U4
+    scratch[FIT + U(3)], scratch[REV_FIT + U(3)] = fit, rev_fit
     fit &= fit >> U8
-    tif &= tif >> U8
-    scratch[FIT + U(4)], scratch[TIF + U(4)] = fit, tif
+    rev_fit &= rev_fit >> U8
+    scratch[FIT + U(4)], scratch[REV_FIT + U(4)] = fit, rev_fit
     fit &= fit >> U16
-    tif &= tif >> U16
-    scratch[FIT + U(5)], scratch[TIF + U(5)] = fit, tif
+    rev_fit &= rev_fit >> U16
+    scratch[FIT + U(5)], scratch[REV_FIT + U(5)] = fit, rev_fit
     scratch[ENDS + U(0)] = U0
     scratch[ENDS + U(1)] = U0
     scratch[ENDS + U(2)] = U0
@@ -102,9 +103,9 @@ def settle_narrow(lengths, start, stop, n, white, black, scratch):
         starts = gap << U1
         j += U1
     # From the right, joined with the left on the way.
-    carry = etihw + U1
-    starts = etihw ^ carry
-    gap = etihw & ~carry
+    carry = rev_white + U1
+    starts = rev_white ^ carry
+    gap = rev_white & ~carry
     followed = U1 << (n - U1)  # the last block may end at the border
     may_white = U0
     while j > start:
@@ -118,9 +119,9 @@ def settle_narrow(lengths, start, stop, n, white, black, scratch):
         followed = U0
         may_white |= scratch[GAP + (j - start)] & right
         scratch[ENDS + level] |= ends | (ends >> step)
-        fits = scratch[TIF + level]
-        seeds = ((starts & (fits & (fits >> step))) << length) & etihw
-        gap = etihw & (((etihw + seeds) ^ etihw) | seeds)
+        fits = scratch[REV_FIT + level]
+        seeds = ((starts & (fits & (fits >> step))) << length) & rev_white
+        gap = rev_white & (((rev_white + seeds) ^ rev_white) | seeds)
         starts = gap << U1
     may_white |= first_gap & (reverse_bits(gap) >> turn)
     # Smear the ends over the blocks, all blocks in one cascade.
@@ -134,7 +135,7 @@ def settle_narrow(lengths, start, stop, n, white, black, scratch):
 
 
 @kernel(inline=True)
-def settle_waiting(words, blocks, lengths, waiting, n, first, mine, crossing):
+def solve_waiting(words, blocks, lengths, waiting, n, first, mine, crossing):
     """Settle the lines of one side that wait, as bits, and carry over to the other side's planes what they lose.
 
     n, first        cells of a line; line i has the blocks from blocks[first + i] on.
@@ -147,7 +148,7 @@ def settle_waiting(words, blocks, lengths, waiting, n, first, mine, crossing):
         waiting &= waiting - U1
         place = mine + i + i
         white, black = words[place], words[place + U1]
-        may_white, may_black = settle_narrow(
+        may_white, may_black = solve_line_narrow(
             lengths, U(blocks[first + i]), U(blocks[first + i + U1]), n, white, black, words
         )
         visits += 1
@@ -184,7 +185,7 @@ def propagate_narrow(words, numbers, board, base):
     while waiting_rows | waiting_columns:
         rounds += 1
         seen_rows |= waiting_rows
-        waits, visits, failed = settle_waiting(words, blocks, lengths, waiting_rows, width, line, rows, columns)
+        waits, visits, failed = solve_waiting(words, blocks, lengths, waiting_rows, width, line, rows, columns)
         total += visits
         if failed >= 0:
             numbers[WITNESS] = failed
@@ -192,7 +193,7 @@ def propagate_narrow(words, numbers, board, base):
             break
         waiting_columns |= waits
         seen_columns |= waiting_columns
-        waiting_rows, visits, failed = settle_waiting(
+        waiting_rows, visits, failed = solve_waiting(
             words, blocks, lengths, waiting_columns, height, line + height, columns, rows
         )
         total += visits

@@ -7,17 +7,14 @@ import numpy as np
 from . import function_value, kernel
 from .bits import FULL, U0, U1, U63, U, coarse_nanoseconds, count_bits, load_int64, lowest_bit
 from .board import (
-    BEFORE,
     BEST,
     COLOUR,
     COLUMN,
     DEADLINE,
-    DIRTY,
     DROP,
     EPOCH,
     KEEP,
     LATE,
-    LINES,
     N_CONFLICTS,
     N_PROBES,
     N_SKIPPED,
@@ -28,8 +25,6 @@ from .board import (
     SCORE,
     SOLVED,
     STOP,
-    TRIAL,
-    UNION,
     copy_words,
     full_word,
     note_of,
@@ -37,6 +32,7 @@ from .board import (
     open_word,
     set_cell,
 )
+from .layout import BEFORE, DIRTY, LINES, TRIAL, UNION
 
 
 @kernel(inline=True)

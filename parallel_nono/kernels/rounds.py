@@ -1,7 +1,7 @@
 """Propagation in rounds: every line against the last merge, then rows and columns merged cell by cell with AND.
 
 Inside a round nothing depends on the order of the lines, so grid, rounds and visits are the same however the lines are
-shared out: the order of published counts and of many workers. A line is left out once it has been settled with all its
+shared out: the order of published counts and of many workers. A line is left out once it has been solved with all its
 cells known, never straight after a merge: a contradiction would go unseen.
 """
 
@@ -15,33 +15,33 @@ from .board import (
     CALL,
     CONTRADICTION,
     DEADLINE,
-    DIRTY,
     LATE,
     N_LINES,
     N_ROUNDS,
     OPEN,
     PROPAGATE,
     STOP,
-    UNION,
     WITNESS,
+    blocks_of,
     copy_words,
     full_word,
     tables_of,
 )
-from .wide import remaining, settle_line
+from .layout import DIRTY, UNION
+from .wide import remaining, solve_line
 
 
 @kernel(inner=True)
-def keep_remaining(words, numbers, board, base, merged, line):
-    """Settle one line of the state at `base` and narrow its own planes, in that view only, in the state at `merged`.
+def solve_and_narrow(words, numbers, board, base, merged, line):
+    """Solve one line of the state at `base` and narrow its own planes, in that view only, in the state at `merged`.
 
     Returns  0 if the line has no arrangement, 1 if it is open, 2 if all its cells are known.
     """
-    planes, size, k, out, stride, fits = settle_line(words, numbers, board, base, line)
+    planes, size, k, out, stride, fits = solve_line(words, numbers, board, base, line)
     if not fits:
         return 0
     n = board.width if line < board.height else board.height
-    first = np.int64(board.block_starts[U(board.line + line)])
+    first, _ = blocks_of(board, line)
     shift = merged - base
     known = 2
     for word in range(size):
@@ -130,7 +130,7 @@ def propagate_rounds(words, numbers, board, base):
                 numbers[N_LINES] += 1
                 if coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0:
                     return LATE
-                state = keep_remaining(words, numbers, board, base, merged, line)
+                state = solve_and_narrow(words, numbers, board, base, merged, line)
                 if state == 0:
                     numbers[WITNESS] = line
                     return CONTRADICTION

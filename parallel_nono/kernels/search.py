@@ -6,7 +6,6 @@ import numpy as np
 
 from . import function_value
 from .board import (
-    BEFORE,
     CLOSURE,
     COLOUR,
     COLUMN,
@@ -18,7 +17,6 @@ from .board import (
     KEEP,
     LATE,
     LEVEL,
-    LEVELS,
     N_BRANCHES,
     N_CONFLICTS,
     N_DEPTH,
@@ -35,6 +33,7 @@ from .board import (
     set_cell,
     write_cells,
 )
+from .layout import BEFORE, LEVELS
 from .probe import cell_waits, note_changes
 
 CHEAP_NODES = 24

@@ -30,6 +30,3 @@ EXPORTS = ("measure", "begin", "go_on", "look", "line")
 
 FAMILIES = ("narrow", "colour", "wide")
 """What shares a propagation, by the number that `measure` gives."""
-
-FIRST_LEVELS = 64
-"""Levels of search that there is room for at first."""

@@ -21,12 +21,10 @@ from .board import (
     HARD,
     LATE,
     LEVEL,
-    LEVELS,
     N_COUNTS,
     NO_END,
     NODES,
     OPEN,
-    ROOT,
     SOLVED,
     SPENT,
     STOP,
@@ -46,9 +44,14 @@ from .board import (
 from .board import (
     SEARCH as SEARCH_TYPE,
 )
+from .layout import LEVELS, ROOT
 
-# Stages as bits of a plan; `attempt.STAGES` has their names at 1 to 4. SAT is run by whoever calls.
 LINE, PROBE, SEARCH, SAT = 1, 2, 3, 4
+"""Stages; `attempt.STAGES` has their names at 1 to 4."""
+
+SOLVED_BIT, LINE_BIT, PROBE_BIT, SEARCH_BIT, SAT_BIT = 1 << 0, 1 << LINE, 1 << PROBE, 1 << SEARCH, 1 << SAT
+"""What is asked for, as bits: the lines are solved, and the state at LEVELS is what they say (then `order` is one
+puzzle); lines; probes; search; what is still open is HARD, and for whoever calls."""
 
 # Places in Outputs.times.
 PACK_NS, LINE_NS, PROBE_NS, SEARCH_NS, SAT_NS = 0, 1, 2, 3, 4
@@ -64,6 +67,7 @@ class Outputs(NamedTuple):
     lined      int64, cells open after lines alone;  left  int64, cells open after lines and probes.
     counts     int64[puzzles, N_COUNTS];  times  int64[puzzles, 5], nanoseconds.
     starts     int64[puzzles + 1];  cells  uint16[2, starts[-1]], the first two solutions, or what is known.
+    more       uint16[n, cells], room for the solutions after the second; used by every puzzle in turn.
     """
 
     status: np.ndarray
@@ -75,6 +79,23 @@ class Outputs(NamedTuple):
     times: np.ndarray
     starts: np.ndarray
     cells: np.ndarray
+    more: np.ndarray
+
+
+class Asked(NamedTuple):
+    """What is asked of each puzzle, all int64.
+
+    stages      bits, see SOLVED_BIT.
+    wanted      solutions to stop at.
+    limit       nanoseconds for one puzzle.
+    max_probes  in the stage of that name;  max_visits  to lines in the search.
+    """
+
+    stages: int
+    wanted: int
+    limit: int
+    max_probes: int
+    max_visits: int
 
 
 @function_value(PROBE_TYPE)
@@ -90,41 +111,20 @@ def no_search(probe, propagate, words, numbers, board, wanted, max_visits, cells
 
 
 @kernel
-def solve(
-    search,
-    probe,
-    propagate,
-    order,
-    clues,
-    scratch_words,
-    words,
-    numbers,
-    out,
-    more,
-    stages,
-    wanted,
-    limit,
-    max_probes,
-    max_visits,
-):
-    """Solve the puzzles `order` of a set; see clues, board (words, numbers), Outputs.
+def solve(search, probe, propagate, order, clues, scratch_words, words, numbers, out, asked):
+    """Solve the puzzles `order` of a set; see clues, board (words, numbers), Outputs, Asked.
 
     search, probe  the function values of those names, or `no_search` and `no_probe` while the plan is lines only.
-    propagate    settles lines until none learns (board.PROPAGATE), the one of these puzzles' family.
+    propagate      solves lines until none learns (board.PROPAGATE), the one of these puzzles' family.
     scratch_words  of the line kernels of this family, for its largest puzzle.
-    more         uint16[n, cells], room for the solutions after the second; used by every puzzle in turn.
-    stages       bit 0: the state at LEVELS is there and lines have nothing to say (then `order` is one puzzle);
-                 bit 1: propagate lines, bit 2: probe, bit 3: search, bit 4: what is still open is HARD.
-    wanted       solutions to stop at.
-    limit        nanoseconds for one puzzle.
-    max_probes  in the stage of that name.  max_visits  to lines in the search.
-    Returns      how many puzzles were finished: fewer than asked when another thread said stop, or when the last of
-                 them is HARD. Its planes are then the state ROOT.
+    Returns        how many puzzles were finished: fewer than asked when another thread said stop, or when the last of
+                   them is HARD. Its planes are then the state ROOT.
     """
+    stages = asked.stages
     for turn in range(len(order)):
         p = order[turn]
         began = nanoseconds()
-        numbers[DEADLINE] = began + limit
+        numbers[DEADLINE] = began + asked.limit
         for i in range(COUNTS, COUNTS + N_COUNTS):
             numbers[i] = 0
         numbers[WITNESS] = -1
@@ -135,7 +135,7 @@ def solve(
         at = out.starts[p]
         packed = nanoseconds()
         stage, status, found = LINE, OPEN, 0
-        if not stages & 1:
+        if not stages & SOLVED_BIT:
             open_planes(words, base, board)
             all_waiting(words, board)
             packed = nanoseconds()
@@ -146,22 +146,25 @@ def solve(
             status = SOLVED
         lined = nanoseconds()
         probed = lined
-        if status == OPEN and stages & (1 << PROBE | 1 << SEARCH):
+        if status == OPEN and stages & (PROBE_BIT | SEARCH_BIT):
             forget_probes(numbers, board)
-            stage = PROBE if stages & 4 else SEARCH
-            status = probe(propagate, words, numbers, board, base, max_probes if stages & 4 else NO_END, CLOSURE)
+            stage = PROBE if stages & PROBE_BIT else SEARCH
+            most = asked.max_probes if stages & PROBE_BIT else NO_END
+            status = probe(propagate, words, numbers, board, base, most, CLOSURE)
             numbers[WITNESS] = -1
             if status != CONTRADICTION:
                 left = open_cells(words, base, board)
             probed = nanoseconds()
         searched = probed
-        if status == OPEN and stages & (1 << SAT):
+        if status == OPEN and stages & SAT_BIT:
             copy_words(words, base, board.stack + ROOT * board.state_words, board.state_words)
-        if status == OPEN and stages & (1 << SEARCH):
+        if status == OPEN and stages & SEARCH_BIT:
             stage = SEARCH
             write_cells(words, base, board, out.cells[0], at)
             numbers[FOUND], numbers[LEVEL], numbers[NODES] = 0, 0, 0
-            status = search(probe, propagate, words, numbers, board, wanted, max_visits, out.cells, at, more)
+            status = search(
+                probe, propagate, words, numbers, board, asked.wanted, asked.max_visits, out.cells, at, out.more
+            )
             found = numbers[FOUND]
             searched = nanoseconds()
         elif status == SOLVED:
@@ -172,7 +175,7 @@ def solve(
             write_cells(words, base, board, out.cells[0], at)
         if status == LATE and load_int64(numbers[STOP]) != 0:
             return turn
-        if stages & (1 << SAT) and status in (OPEN, SPENT, FULL_STACK):
+        if stages & SAT_BIT and status in (OPEN, SPENT, FULL_STACK):
             status = HARD
         out.status[p], out.stage[p], out.found[p] = status, stage, found
         out.lined[p], out.left[p] = after_lines, left

@@ -6,12 +6,11 @@ import numpy as np
 
 from . import function_value, kernel
 from .bits import U0, U1, U, coarse_nanoseconds, load_int64, lowest_bit
-from .blots import settle_blots
+from .blots import solve_line_blots
 from .board import (
     CALL,
     CONTRADICTION,
     DEADLINE,
-    DIRTY,
     HIDDEN,
     LATE,
     N_LINES,
@@ -21,129 +20,109 @@ from .board import (
     SEEN,
     STOP,
     WITNESS,
+    blocks_of,
+    line_at,
     tables_of,
 )
-from .narrow import settle_narrow
-from .sizes import BLOCK_TABLES
-from .windows import Desk, settle_windows
-from .words import settle_2, settle_3
+from .layout import BLOCK_TABLES, DIRTY
+from .narrow import solve_line_narrow
+from .windows import Line, line_work, solve_line_windows
+from .words import solve_line_2, solve_line_3
 
 # Tables, in `numbers` behind the notes about cells: board.CALL and SEEN, then for each block of the puzzle the lower
-# bounds of its start from the left and from the right, then the tables of the desk.
+# bounds of its start from the left and from the right, then those of windows.LineWork.
+
+
+@kernel(inline=True)
+def blocks_in(board):
+    """The blocks of the whole puzzle."""
+    lines = board.height + board.width
+    return np.int64(board.block_starts[U(board.line + lines)]) - np.int64(board.block_starts[U(board.line)])
+
+
+@kernel(inline=True)
+def bounds_of(board):
+    """Where the bounds of blocks begin in numbers: from the left for each block of the puzzle, then from the right."""
+    return tables_of(board) + SEEN + 2 * (board.height + board.width)
 
 
 @kernel(inner=True)
-def desk_of(board, k, size):
-    """The desk of one line with k blocks and planes of `size` words."""
-    lines = board.height + board.width
-    first = board.block_starts[U(board.line)]
-    blocks = np.int64(board.block_starts[U(board.line + lines)] - first)
-    table = tables_of(board) + SEEN + 2 * lines + 2 * blocks
-    each = blocks + 1
-    colours = min(board.n_colours, k + 1)
-    stride = size + 1
-    out = board.scratch + colours * stride
-    arenas = out + colours * stride + 2
-    length = (board.stack - 2 - board.line_words - arenas) >> 2
-    return Desk(
-        board.scratch,
-        out,
-        stride,
-        arenas,
-        arenas + length,
-        arenas + 2 * length,
-        arenas + 3 * length,
-        table,
-        table + each,
-        table + 2 * each,
-        table + 3 * each,
-        table + 4 * each,
-        table + 5 * each,
-        table + 6 * each,
-        table + 7 * each,
-        table + BLOCK_TABLES * each,
+def work_of(board, k, size):
+    """The work of one line with k blocks and planes of `size` words."""
+    blocks = blocks_in(board)
+    behind = board.stack - 2 - board.line_words
+    return line_work(
+        board.scratch, min(board.n_colours, k + 1), size, behind, bounds_of(board) + 2 * blocks, blocks + 1
     )
 
 
 @kernel(inner=True)
-def settle_line(words, numbers, board, base, line):
-    """Settle one line of the state at words[base:]; what remains stands in the scratch words.
+def solve_line(words, numbers, board, base, line):
+    """Solve one line of the state at words[base:]; what remains stands in the scratch words.
 
     Returns  where the planes of the line begin, their words, the number of blocks; where the remaining planes begin and
              the words from one to the next (see `remaining`); False if there is no arrangement.
     """
-    planes, size = place_of(board, base, line)
-    k, out, stride, fits = settle_planes(words, numbers, board, line, planes, size, True)
+    planes, size, _ = line_at(board, base, line)
+    k, out, stride, fits = solve_planes(words, numbers, board, line, planes, size, True)
     return planes, size, k, out, stride, fits
 
 
-@kernel(inline=True)
-def place_of(board, base, line):
-    """Where the planes of a line begin in the state at `base`, and the words of each."""
-    if line < board.height:
-        return base + line * board.n_colours * board.row_words, board.row_words
-    before = board.height * board.row_words + (line - board.height) * board.column_words
-    return base + before * board.n_colours, board.column_words
-
-
 @kernel(inner=True)
-def settle_planes(words, numbers, board, line, planes, size, remember):
-    """Settle one line whose planes, each of `size` words, begin at words[planes:].
+def solve_planes(words, numbers, board, line, planes, size, remember):
+    """Solve one line whose planes, each of `size` words, begin at words[planes:].
 
     remember  keep the bounds of its blocks for the next visit of the same call; False: begin anew, in the same few
               numbers for all lines.
-    Returns   the number of blocks; then as settle_line.
+    Returns   the number of blocks; then as solve_line.
     """
     n = board.width if line < board.height else board.height
-    first = np.int64(board.block_starts[U(board.line + line)])
-    k = np.int64(board.block_starts[U(board.line + line + 1)]) - first
+    first, k = blocks_of(board, line)
     lines = board.height + board.width
     tables = tables_of(board)
     longest = numbers[U(tables + SEEN + lines + line)]
     if longest == HIDDEN:
-        desk = desk_of(board, k, size)
-        fits = settle_blots(words, numbers, board.lengths, board.colours, first, k, n, planes, size, desk)
-        return k, desk.out, desk.stride, fits
+        work = work_of(board, k, size)
+        fits = solve_line_blots(words, numbers, Line(board.lengths, board.colours, first, k, n, planes, size), work)
+        return k, work.out, work.stride, fits
     if board.n_colours == 2 and size <= 3 and longest <= 64:
         out = U(board.scratch)
         start, stop, at = U(first), U(first + k), U(planes)
         if size == 1:
-            white, black = settle_narrow(board.lengths, start, stop, U(n), words[at], words[at + U1], words)
+            white, black = solve_line_narrow(board.lengths, start, stop, U(n), words[at], words[at + U1], words)
             words[out], words[out + U1] = white, black
             fits = white | black != U0
         elif size == 2:
-            fits = settle_2(board.lengths, start, stop, U(n), words, at, out)
+            fits = solve_line_2(board.lengths, start, stop, U(n), words, at, out)
         else:
-            fits = settle_3(board.lengths, start, stop, U(n), words, at, out)
+            fits = solve_line_3(board.lengths, start, stop, U(n), words, at, out)
         return k, np.int64(out), size, fits
-    desk = desk_of(board, k, size)
-    blocks = np.int64(board.block_starts[U(board.line + lines)]) - np.int64(board.block_starts[U(board.line)])
-    at = tables + SEEN + 2 * lines
+    work = work_of(board, k, size)
+    blocks = blocks_in(board)
+    bounds = bounds_of(board)
     seen = U(tables + SEEN + line)
     if remember:
-        at += first - np.int64(board.block_starts[U(board.line)])
+        bounds += first - np.int64(board.block_starts[U(board.line)])
     if not remember or numbers[seen] != numbers[U(tables + CALL)]:
         numbers[seen] = numbers[U(tables + CALL)]
         for j in range(k):
-            numbers[U(at + j)] = 0
-            numbers[U(at + blocks + j)] = 0
-    fits = settle_windows(
-        words, numbers, board.lengths, board.colours, first, k, n, planes, size, desk, at, at + blocks
+            numbers[U(bounds + j)] = 0
+            numbers[U(bounds + blocks + j)] = 0
+    fits = solve_line_windows(
+        words, numbers, Line(board.lengths, board.colours, first, k, n, planes, size), work, bounds, bounds + blocks
     )
-    return k, desk.out, desk.stride, fits
+    return k, work.out, work.stride, fits
 
 
 @kernel(inline=True)
 def remaining(numbers, board, k, colour):
-    """The slot of a colour among the remaining planes of a line that was just settled, or -1: it has none."""
+    """The slot of a colour among the remaining planes of a line that was just solved, or -1: it has none."""
     if colour == 0:
         return 0
     if board.n_colours == 2:
         return 1 if k else -1
-    lines = board.height + board.width
-    blocks = np.int64(board.block_starts[U(board.line + lines)]) - np.int64(board.block_starts[U(board.line)])
-    slot = tables_of(board) + SEEN + 2 * lines + 2 * blocks + BLOCK_TABLES * (blocks + 1) + colour
-    return numbers[U(slot)]
+    blocks = blocks_in(board)
+    return numbers[U(bounds_of(board) + 2 * blocks + BLOCK_TABLES * (blocks + 1) + colour)]
 
 
 @kernel(inner=True)
@@ -174,8 +153,8 @@ def take_over(words, board, base, line, planes, size, colour, place, waiting):
 
 @kernel(inner=True)
 def visit_line(words, numbers, board, base, line):
-    """Settle one line and carry over what it lost; False if it has no arrangement."""
-    planes, size, k, out, stride, fits = settle_line(words, numbers, board, base, line)
+    """Solve one line and carry over what it lost; False if it has no arrangement."""
+    planes, size, k, out, stride, fits = solve_line(words, numbers, board, base, line)
     if not fits:
         return False
     waiting = DIRTY + board.column_words if line < board.height else DIRTY
@@ -194,7 +173,7 @@ def visit_line(words, numbers, board, base, line):
 
 @function_value(PROPAGATE)
 def propagate_wide(words, numbers, board, base):
-    """Settle waiting lines until none learns; the planes of the state at words[base:] change in place.
+    """Solve waiting lines until none learns; the planes of the state at words[base:] change in place.
 
     words[DIRTY:]  the waiting rows, then the waiting columns, as bits; on return without contradiction the lines that
                    were visited.

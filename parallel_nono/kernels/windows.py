@@ -7,7 +7,7 @@ the pass from the left on reversed planes. Every word has its place in one scrat
 
     words    reversed planes, a slot for each colour of the line (slot 0 is the background), `stride` words each
              planes that come out, in the same slots
-             arenas STARTS, GAPS from the left; STRATS, SPAG from the right: for each block its window and a guard word
+             arenas: starts and gaps from the left, the same from the right: for each block its window and a guard word
     numbers  per block: planes and gaps seen from the left and from the right, windows, places in the arenas
 """
 
@@ -20,20 +20,58 @@ import numpy as np
 from . import kernel
 from .bits import FULL, U0, U1, U63, U64, U, leading_zeros, reverse_bits
 from .board import copy_words, full_word
-from .sizes import SEGMENT
+from .layout import BLOCK_TABLES, SEGMENT
 
 RIGHT, LEFT = np.int64(1), np.int64(-1)
 """The step from one block to the next in a pass; typed numbers, so that each pass is compiled once."""
 
 
-class Desk(NamedTuple):
-    """Where the scratch of one line lies.
+class Line(NamedTuple):
+    """One line as the kernels for long lines take it.
+
+    lengths, colours  of the blocks of the set;  first, k  those of this line: lengths[first : first + k].
+    n         cells;  size  words of a plane.
+    planes    where its planes begin in words: colour c at planes + c * size.
+    """
+
+    lengths: np.ndarray
+    colours: np.ndarray
+    first: int
+    k: int
+    n: int
+    planes: int
+    size: int
+
+
+class Side(NamedTuple):
+    """What a pass from one side reads and writes; see LineWork for the places.
+
+    background  words: where the plane of the background begins, as seen from this side.
+    first, step block j from this side has length lengths[first + step * j].
+    bounds      numbers: lower bounds of the leftmost starts before `leftmost`, then these starts.
+    """
+
+    background: int
+    first: int
+    step: int
+    bounds: int
+    plane: int
+    apart: int
+    window: int
+    place: int
+    starts: int
+    gaps: int
+
+
+class LineWork(NamedTuple):
+    """Where the scratch of one line lies; `rev_` stands for the pass from the right, on the line in reverse.
 
     reversed, out, stride      words: slot s of the reversed planes is at reversed + s * stride.
-    starts, gaps, strats, spag words: the arenas.
-    plane, enalp               numbers: for each block where its plane (its reversed plane) begins in words.
-    apart, trapa               numbers: 1 where a block needs a gap to the one before it (after it), else 0.
-    window, place              numbers: starts that a block has, and its place in the arenas.
+    starts, gaps, rev_starts, rev_gaps  words: the arenas.
+    plane, rev_plane           numbers: for each block where its plane (its reversed plane) begins in words.
+    apart, rev_apart           numbers: 1 where a block needs a gap to the one before it (after it), else 0.
+    window, rev_window         numbers: starts that a block has.
+    place, rev_place           numbers: its place in the arenas.
     slot                       numbers: the slot of each colour.
     """
 
@@ -42,17 +80,76 @@ class Desk(NamedTuple):
     stride: int
     starts: int
     gaps: int
-    strats: int
-    spag: int
+    rev_starts: int
+    rev_gaps: int
     plane: int
-    enalp: int
+    rev_plane: int
     apart: int
-    trapa: int
+    rev_apart: int
     window: int
-    wodniw: int
+    rev_window: int
     place: int
-    ecalp: int
+    rev_place: int
     slot: int
+
+
+@kernel(inline=True)
+def line_work(first, slots, size, behind, table, each):
+    """The work of a line with planes of `size` words in `slots` colours.
+
+    first, behind  the scratch words to take;  table, each  its tables in numbers, `each` apart.
+    """
+    stride = size + 1
+    arenas = first + 2 * slots * stride + 2
+    return with_arenas(first, slots, stride, arenas, (behind - arenas) >> 2, table, each)
+
+
+@kernel(inline=True)
+def with_arenas(first, slots, stride, arenas, length, table, each):
+    """The same with four arenas of `length` words from `arenas` on."""
+    return LineWork(
+        first,
+        first + slots * stride,
+        stride,
+        arenas,
+        arenas + length,
+        arenas + 2 * length,
+        arenas + 3 * length,
+        table,
+        table + each,
+        table + 2 * each,
+        table + 3 * each,
+        table + 4 * each,
+        table + 5 * each,
+        table + 6 * each,
+        table + 7 * each,
+        table + BLOCK_TABLES * each,
+    )
+
+
+@kernel(inline=True)
+def from_left(line, work, bounds):
+    """The pass from the left."""
+    return Side(
+        line.planes, line.first, RIGHT, bounds, work.plane, work.apart, work.window, work.place, work.starts, work.gaps
+    )
+
+
+@kernel(inline=True)
+def from_right(line, work, bounds):
+    """The pass from the right."""
+    return Side(
+        work.reversed,
+        line.first + line.k - 1,
+        LEFT,
+        bounds,
+        work.rev_plane,
+        work.rev_apart,
+        work.rev_window,
+        work.rev_place,
+        work.rev_starts,
+        work.rev_gaps,
+    )
 
 
 @kernel(inline=True)
@@ -105,14 +202,16 @@ def or_bits(words, run, bit, bits):
 
 
 @kernel(inner=True)
-def leftmost(words, numbers, background, n, lengths, first, step, k, plane, apart, at):
-    """Move every block as far left as the cells allow.
+def leftmost(words, numbers, line, side):
+    """Move every block as far left as the cells allow, as seen from that side.
 
-    numbers[at:]  lower bounds of the starts on entry, the leftmost starts on return: a start only grows while the
-                  cells lose colours, so the bounds of an earlier visit save most of the work.
-    first, step   block j has length lengths[first + step * j].
-    Returns       False when there is no arrangement.
+    numbers[side.bounds:]  lower bounds of the starts on entry, the leftmost starts on return: a start only grows while
+                           the cells lose colours, so the bounds of an earlier visit save most of the work.
+    Returns                False when there is no arrangement.
     """
+    background, first, step = side.background, side.first, side.step
+    plane, apart, at = side.plane, side.apart, side.bounds
+    lengths, n, k = line.lengths, line.n, line.k
     j = 0
     while True:
         if j == k:
@@ -165,15 +264,16 @@ def smeared_up(bits, length):
 
 
 @kernel(inner=True)
-def sweep(
-    words, numbers, background, lengths, first, step, start, stop, plane, apart, at, window, place, starts, gaps
-):  # fmt: skip
+def sweep(words, numbers, lengths, side, start, stop):
     """Which starts and gap cells agree with everything before them.
 
     start, stop  the blocks; for `start` the piece of `starts` of the block before is there.
     For block j with leftmost start s: bit i of its piece of `starts` is set when it can start at s + i; bit i of its
     piece of `gaps` when cell s - 1 + i can be background with only background between it and block j - 1.
     """
+    background, first, step = side.background, side.first, side.step
+    plane, apart, at, window, place = side.plane, side.apart, side.bounds, side.window, side.place
+    starts, gaps = side.starts, side.gaps
     for j in range(start, stop):
         n = numbers[U(window + j)]
         here = numbers[U(place + j)]
@@ -302,94 +402,76 @@ def reverse_run(words, source, target, n):
 
 
 @kernel(inner=True)
-def slots_of_colours(words, numbers, colours, first, k, n, planes, size, desk):
-    """Give each colour of a line a slot, fill in the reversed planes and the tables of its k blocks (at least one).
+def slots_of_colours(words, numbers, line, work):
+    """Give each colour of a line a slot, fill in the reversed planes and the tables of its blocks (at least one).
 
-    Arguments as of settle_windows. Returns the number of slots.
+    Returns the number of slots.
     """
+    colours, first, k, n, planes, size = line.colours, line.first, line.k, line.n, line.planes, line.size
     for j in range(k):
-        numbers[U(desk.slot + colours[U(first + j)])] = 0
+        numbers[U(work.slot + colours[U(first + j)])] = 0
     slots = 1
-    reverse_run(words, planes, desk.reversed, n)
+    reverse_run(words, planes, work.reversed, n)
     for j in range(k):
         colour = np.int64(colours[U(first + j)])
-        if numbers[U(desk.slot + colour)] == 0:
-            numbers[U(desk.slot + colour)] = slots
-            reverse_run(words, planes + colour * size, desk.reversed + slots * desk.stride, n)
+        if numbers[U(work.slot + colour)] == 0:
+            numbers[U(work.slot + colour)] = slots
+            reverse_run(words, planes + colour * size, work.reversed + slots * work.stride, n)
             slots += 1
-        numbers[U(desk.plane + j)] = planes + colour * size
-        numbers[U(desk.enalp + k - 1 - j)] = desk.reversed + numbers[U(desk.slot + colour)] * desk.stride
+        numbers[U(work.plane + j)] = planes + colour * size
+        numbers[U(work.rev_plane + k - 1 - j)] = work.reversed + numbers[U(work.slot + colour)] * work.stride
         apart = 1 if j > 0 and np.int64(colours[U(first + j - 1)]) == colour else 0
-        numbers[U(desk.apart + j)] = apart
+        numbers[U(work.apart + j)] = apart
         if j > 0:
-            numbers[U(desk.trapa + k - j)] = apart
-    numbers[U(desk.trapa)] = 0
+            numbers[U(work.rev_apart + k - j)] = apart
+    numbers[U(work.rev_apart)] = 0
     return slots
 
 
 @kernel(inner=True)
-def settle_windows(words, numbers, lengths, colours, first, k, n, planes, size, desk, at, ta):
+def solve_line_windows(words, numbers, line, work, bounds, rev_bounds):
     """Keep what some arrangement of the blocks uses.
 
-    first, k    the blocks: lengths[first : first + k] and their colours.
-    n           cells;  size  words of a plane.
-    planes      where the planes of the line begin in words: colour c at planes + c * size.
-    at, ta      numbers: k lower bounds each of the leftmost starts, from the left and from the right; 0 if unknown.
-    Returns     False when there is no arrangement; else the planes that remain stand in the slots of desk.out; colours
+    bounds, rev_bounds  numbers: k lower bounds each of the leftmost starts, from the left and from the right; 0 if
+                        unknown.
+    Returns     False when there is no arrangement; else the planes that remain stand in the slots of work.out; colours
                 that the clue lacks have no slot, and no cell may take them.
     """
-    out, stride = desk.out, desk.stride
+    out, stride, k, n = work.out, work.stride, line.k, line.n
     if k == 0:
-        for word in range(size):
-            if words[U(planes + word)] != full_word(n, word):
+        for word in range(line.size):
+            if words[U(line.planes + word)] != full_word(n, word):
                 return False
-            words[U(out + word)] = words[U(planes + word)]
+            words[U(out + word)] = words[U(line.planes + word)]
         return True
-    slots = slots_of_colours(words, numbers, colours, first, k, n, planes, size, desk)
-    if not leftmost(words, numbers, planes, n, lengths, first, RIGHT, k, desk.plane, desk.apart, at):
+    slots = slots_of_colours(words, numbers, line, work)
+    if not leftmost(words, numbers, line, from_left(line, work, bounds)):
         return False
-    if not leftmost(words, numbers, desk.reversed, n, lengths, first + k - 1, LEFT, k, desk.enalp, desk.trapa, ta):
+    if not leftmost(words, numbers, line, from_right(line, work, rev_bounds)):
         return False
     arena, row = 0, 0
     for j in range(k):
-        window = n - numbers[U(ta + k - 1 - j)] - lengths[U(first + j)] - numbers[U(at + j)] + 1
-        numbers[U(desk.window + j)], numbers[U(desk.wodniw + k - 1 - j)] = window, window
-        numbers[U(desk.place + j)], numbers[U(desk.ecalp + k - 1 - j)] = arena, arena
+        start, rev_start = numbers[U(bounds + j)], numbers[U(rev_bounds + k - 1 - j)]
+        window = n - rev_start - line.lengths[U(line.first + j)] - start + 1
+        numbers[U(work.window + j)], numbers[U(work.rev_window + k - 1 - j)] = window, window
+        numbers[U(work.place + j)], numbers[U(work.rev_place + k - 1 - j)] = arena, arena
         arena += ((window + 63) >> 6) + 1
         row = max(row, ((window + 63) >> 6) + 1)
     for i in range(slots * stride):
         words[U(out + i)] = U0
-    if arena > desk.gaps - desk.starts:
-        settle_segments(words, numbers, lengths, colours, first, k, n, planes, desk, at, ta, row)
+    if arena > work.gaps - work.starts:
+        solve_segments(words, numbers, line, work, bounds, rev_bounds, row)
         return True
-    sweep_right(words, numbers, lengths, first, np.int64(0), k, planes, desk, at)
-    sweep_left(words, numbers, lengths, first, k, np.int64(0), k, desk, ta)
+    sweep(words, numbers, line.lengths, from_left(line, work, bounds), np.int64(0), k)
+    sweep(words, numbers, line.lengths, from_right(line, work, rev_bounds), np.int64(0), k)
     for j in range(k):
-        join_block(words, numbers, lengths, colours, first, k, n, j, desk, at)
+        join_block(words, numbers, line, work, bounds, j)
     return True
 
 
 @kernel(inner=True)
-def sweep_right(words, numbers, lengths, first, start, stop, planes, desk, at):
-    """The sweep from the left over blocks start to stop - 1."""
-    sweep(
-        words, numbers, planes, lengths, first, RIGHT, start, stop, desk.plane, desk.apart, at, desk.window, desk.place,
-        desk.starts, desk.gaps,
-    )  # fmt: skip
-
-
-@kernel(inner=True)
-def sweep_left(words, numbers, lengths, first, k, start, stop, desk, ta):
-    """The sweep from the right over blocks start to stop - 1, counted from the right."""
-    sweep(
-        words, numbers, desk.reversed, lengths, first + k - 1, LEFT, start, stop, desk.enalp, desk.trapa, ta,
-        desk.wodniw, desk.ecalp, desk.strats, desk.spag,
-    )  # fmt: skip
-
-
-@kernel(inner=True)
-def settle_segments(words, numbers, lengths, colours, first, k, n, planes, desk, at, ta, row):
-    """The sweeps of settle_windows, and what they agree on, where the arenas can't hold the windows of all blocks.
+def solve_segments(words, numbers, line, work, bounds, rev_bounds, row):
+    """The sweeps of solve_line_windows, and what they agree on, where the arenas can't hold the windows of all blocks.
 
     The sweep from the left keeps of each SEGMENT blocks only the starts of the last one. From these it is made again,
     segment by segment from the right, along with the other sweep, which runs on to the block before the segment: its
@@ -398,32 +480,17 @@ def settle_segments(words, numbers, lengths, colours, first, k, n, planes, desk,
 
     row  words of the largest window and its guard.
     """
-    side = (SEGMENT + 1) * row
-    kept = desk.starts
+    k, kept = line.k, work.starts
     starts = kept + (k + SEGMENT - 1) // SEGMENT * row
-    part = Desk(
-        desk.reversed,
-        desk.out,
-        desk.stride,
-        starts,
-        starts + side,
-        starts + 2 * side,
-        starts + 3 * side,
-        desk.plane,
-        desk.enalp,
-        desk.apart,
-        desk.trapa,
-        desk.window,
-        desk.wodniw,
-        desk.place,
-        desk.ecalp,
-        desk.slot,
-    )
+    slots = (work.out - work.reversed) // work.stride
+    each = work.rev_plane - work.plane
+    part = with_arenas(work.reversed, slots, work.stride, starts, (SEGMENT + 1) * row, work.plane, each)
+    right, left = from_left(line, part, bounds), from_right(line, part, rev_bounds)
     segment, last = np.int64(0), (k - 1) // SEGMENT
     while segment < last:
         a = segment * SEGMENT
         place_segment(numbers, a, a + SEGMENT, k, row, part)
-        sweep_right(words, numbers, lengths, first, a, a + SEGMENT, planes, part, at)
+        sweep(words, numbers, line.lengths, right, a, a + SEGMENT)
         copy_words(words, part.starts + SEGMENT * row, part.starts, row)
         segment += 1
         copy_words(words, part.starts, kept + segment * row, row)
@@ -434,63 +501,64 @@ def settle_segments(words, numbers, lengths, colours, first, k, n, planes, desk,
         if segment > 0:
             copy_words(words, kept + segment * row, part.starts, row)
         if segment < last:
-            copy_words(words, part.strats, part.strats + SEGMENT * row, row)
-            copy_words(words, part.spag, part.spag + SEGMENT * row, row)
-        sweep_right(words, numbers, lengths, first, a, b, planes, part, at)
+            copy_words(words, part.rev_starts, part.rev_starts + SEGMENT * row, row)
+            copy_words(words, part.rev_gaps, part.rev_gaps + SEGMENT * row, row)
+        sweep(words, numbers, line.lengths, right, a, b)
         stop = k - max(a - 1, 0)
-        sweep_left(words, numbers, lengths, first, k, end, stop, part, ta)
+        sweep(words, numbers, line.lengths, left, end, stop)
         end = stop
         for j in range(a, b):
-            join_block(words, numbers, lengths, colours, first, k, n, j, part, at)
+            join_block(words, numbers, line, part, bounds, j)
         segment -= 1
 
 
 @kernel(inner=True)
-def place_segment(numbers, a, b, k, row, desk):
+def place_segment(numbers, a, b, k, row, work):
     """Places in the arenas for blocks a to b - 1, and for the one before them."""
     for j in range(max(a - 1, 0), b):
-        numbers[U(desk.place + j)] = numbers[U(desk.ecalp + k - 1 - j)] = (j - a + 1) * row
+        numbers[U(work.place + j)] = numbers[U(work.rev_place + k - 1 - j)] = (j - a + 1) * row
 
 
 @kernel(inner=True)
-def join_block(words, numbers, lengths, colours, first, k, n, j, desk, at):
-    """What block j covers, and the gap before it, where left and right agree."""
-    start, length, window = numbers[U(at + j)], np.int64(lengths[U(first + j)]), numbers[U(desk.window + j)]
-    here, last = numbers[U(desk.place + j)], start + window - 1
-    ink = desk.out + numbers[U(desk.slot + colours[U(first + j)])] * desk.stride
+def join_block(words, numbers, line, work, at, j):
+    """What block j covers, and the gap before it, where left and right agree; at  its bounds from the left."""
+    lengths, colours, first, k, n = line.lengths, line.colours, line.first, line.k, line.n
+    start, length, window = numbers[U(at + j)], np.int64(lengths[U(first + j)]), numbers[U(work.window + j)]
+    here, last = numbers[U(work.place + j)], start + window - 1
+    ink = work.out + numbers[U(work.slot + colours[U(first + j)])] * work.stride
     if length >= window:  # its leftmost and rightmost places overlap or touch
         set_bits(words, ink, start, last + length - 1)
     else:
-        starts, strats = desk.starts + here, desk.strats + here
+        starts, rev_starts = work.starts + here, work.rev_starts + here
         size = (window + 63) >> 6
         low = U((size << 6) - window)
         if size == 1:
-            bits = words[U(starts)] & (reverse_bits(words[U(strats)]) >> low)
+            bits = words[U(starts)] & (reverse_bits(words[U(rev_starts)]) >> low)
             or_bits(words, ink, start, smeared_up(bits, U(length)) & (FULL >> low))
         else:
             for word in range(size):
-                bits = reverse_bits(words[U(strats + size - 1 - word)]) >> low
+                bits = reverse_bits(words[U(rev_starts + size - 1 - word)]) >> low
                 if low != U0 and word + 1 < size:
-                    bits |= reverse_bits(words[U(strats + size - 2 - word)]) << (U64 - low)
+                    bits |= reverse_bits(words[U(rev_starts + size - 2 - word)]) << (U64 - low)
                 words[U(starts + word)] &= bits
             smear_up(words, starts, size, length)
             words[U(starts + size - 1)] &= FULL >> low
             for word in range(size):
                 or_bits(words, ink, start + (word << 6), words[U(starts + word)])
         set_bits(words, ink, last, last + length - 1)
-    gap = desk.out
+    gap = work.out
     if j == 0:
         if last > 0:
             set_bits(words, gap, 0, last - 1)
     else:
         before = numbers[U(at + j - 1)] + lengths[U(first + j - 1)]
-        far = before + numbers[U(desk.window + j - 1)] - 1  # where the gap begins in the rightmost arrangement
+        far = before + numbers[U(work.window + j - 1)] - 1  # where the gap begins in the rightmost arrangement
         if before < start:
             set_bits(words, gap, before, start - 1)
         if far < last:
             set_bits(words, gap, far, last - 1)
         # Cells from `start` to far - 1: background when both sides say so.
-        left, right = desk.gaps + here, desk.spag + numbers[U(desk.place + j - 1)]
+        left, right = work.gaps + here, work.rev_gaps + numbers[U(work.place + j - 1)]
         cell, count = 0, far - start
         while cell < count:
             n_bits = min(count - cell, 64)

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels import sizes
-from ..kernels.board import DIRTY, LINES
+from ..kernels import layout
 from ..kernels.lanes import BUSY, MAX_JOBS, NEXT_BITS, NEXT_MASK, STRIPS, TICKET, Lanes, introduce, serve
+from ..kernels.layout import DIRTY
 from ..puzzleset import Clues
 
 HEADER = 8
@@ -31,7 +31,7 @@ MAX_REMEMBERED = 1 << 24
 
 
 class Shape(NamedTuple):
-    """What the layout of an arena follows from.
+    """What the places in an arena follow from.
 
     n_blocks   of the clues.  scratch  words, see board.  n_workers  that may serve it.
     remember   1: workers keep the bounds of blocks between visits.
@@ -53,28 +53,21 @@ class Shape(NamedTuple):
         return max(self.n_colours, 2)
 
     @property
-    def row_words(self) -> int:
-        return (self.width + 63) >> 6
-
-    @property
-    def column_words(self) -> int:
-        return (self.height + 63) >> 6
+    def places(self) -> layout.Places:
+        places: layout.Places = layout.places_of(self.height, self.width, self.planes)
+        return places
 
     @property
     def n_lines(self) -> int:
         return self.height + self.width
 
     @property
-    def state_words(self) -> int:
-        return (self.height * self.row_words + self.width * self.column_words) * self.planes
-
-    @property
     def merge_jobs(self) -> int:
-        return -(-self.column_words // STRIPS)
+        return -(-int(self.places.column_words) // STRIPS)
 
     def arrays(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Name, shape and type of every array, in their order."""
-        lines, jobs = self.n_lines, MAX_JOBS
+        lines, jobs, places = self.n_lines, MAX_JOBS, self.places
         blocks, offsets = (self.n_blocks, lines + 1) if self.holds else (0, 0)
         return {
             "heights": ((1,), np.int32),
@@ -84,10 +77,10 @@ class Shape(NamedTuple):
             "block_starts": ((offsets,), np.int32),
             "lengths": ((blocks,), np.int32),
             "colours": ((blocks,), np.uint16),
-            "planes": ((self.state_words,), np.uint64),
+            "planes": ((places.state_words,), np.uint64),
             "states": ((lines,), np.uint8),
             "waiting": ((lines,), np.uint8),
-            "tiles": ((self.row_words * self.column_words,), np.uint8),
+            "tiles": ((places.row_words * places.column_words,), np.uint8),
             "jobs": ((lines,), np.int32),
             "bounds": ((jobs + 1,), np.int32),
             "done": ((jobs,), np.int64),
@@ -216,12 +209,11 @@ class Desk:
     def __init__(self, arena: Arena, worker: int) -> None:
         self.arena, self.worker = arena, worker
         shape = arena.shape
-        cells = shape.height * shape.width
-        longest = max(shape.row_words, shape.column_words)
-        line_words = shape.row_words + shape.column_words
-        self.words = np.zeros(DIRTY + 2 * line_words + shape.scratch + shape.planes * longest + 2, np.uint64)
-        tables = int(sizes.table_numbers(shape.planes, np.array(shape.n_lines), shape.n_blocks))
-        self.numbers = np.zeros(LINES + shape.n_lines + 3 * cells + tables, np.int64)
+        places = shape.places
+        longest = max(places.row_words, places.column_words)
+        self.words = np.zeros(places.lane_scratch + shape.scratch + shape.planes * longest + 2, np.uint64)
+        tables = layout.table_numbers(shape.planes, shape.n_lines, shape.n_blocks)
+        self.numbers = np.zeros(places.tables + tables, np.int64)
         self._control = arena.lanes.control
         introduce(arena.clues, shape.scratch, self.numbers)
 

@@ -20,18 +20,18 @@ from ..kernels.lanes import (
     MAX_JOBS,
     MERGE,
     NOTHING,
-    SETTLE,
+    SOLVE,
     apply_words,
     begin,
     changed_words,
     count_marks,
     jobs_done,
-    plan_settling,
+    plan_lines,
     publish,
     publish_again,
     withdraw,
 )
-from ..kernels.sizes import filled_cells
+from ..kernels.layout import filled_cells
 from .arena import Arena, Desk
 
 SHARE = 8
@@ -132,7 +132,7 @@ class Rounds:
         Returns  how many lines there are.
         """
         expected = self._weight if self.n_round else float(self._weights.sum())
-        n, jobs, weight = plan_settling(first, last, self._weights, self._lanes, int(every), self._target(expected))
+        n, jobs, weight = plan_lines(first, last, self._weights, self._lanes, int(every), self._target(expected))
         self.n_jobs, self._weight = int(jobs), float(weight)
         self._small = self._weight * self._rate < INLINE_NS
         return int(n)
@@ -166,8 +166,8 @@ class Rounds:
 
     def settle(self) -> None:
         """Hand out the jobs of this round."""
-        publish(self._lanes, SETTLE, self.n_jobs)
-        self._begun(SETTLE, self._weight * self._rate)
+        publish(self._lanes, SOLVE, self.n_jobs)
+        self._begun(SOLVE, self._weight * self._rate)
 
     def _begun(self, what: int, expected_ns: float) -> None:
         self.what = what
@@ -223,7 +223,7 @@ class Rounds:
         cpu = int(log[:, 3].sum())
         self.spent.jobs += self.n_jobs
         self.spent.busy += int((log[:, 2] - log[:, 1]).sum())
-        if self.what == SETTLE:
+        if self.what == SOLVE:
             self.spent.settle += cpu
             if self._weight:
                 rate = max(cpu / self._weight, 1e-3)

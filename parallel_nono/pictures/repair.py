@@ -18,9 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..attempt import OUTCOMES, Limits, Outcome, Plan
+from ..kernels.board import OPEN_CELL
 from ..puzzleset import SetBuilder
 from ..solver import solve_set
-from ..solver.pipeline import OPEN_CELL, Results
+from ..solver.pipeline import Results
 
 Aim = Literal["unique", "lines"]
 

@@ -73,9 +73,9 @@ def decided(puzzle: Puzzle, limits: Limits) -> tuple[Sheet, Outcome]:
     Errors  AssertionError if the checker rejects a solution: our bug.
     """
     from ..checker.fast import check_set
+    from ..kernels.board import OPEN_CELL
     from ..puzzleset import clues_of, set_of
     from ..solver import solve_set
-    from ..solver.pipeline import OPEN_CELL
 
     batch = set_of([puzzle])
     results = solve_set(batch, limits)

@@ -13,8 +13,9 @@ from numba import cuda
 from numba.core.errors import NumbaPerformanceWarning
 
 from ..kernels import cuda as kernels
-from ..kernels import sizes
+from ..kernels import layout
 from ..kernels.board import CONTRADICTION, LATE, OPEN
+from ..kernels.layout import plane_words
 from ..puzzleset import Clues
 
 LINE_THREADS, MERGE_THREADS = 32, 128
@@ -84,37 +85,45 @@ class _Propagation:
         lengths, colours = (column[blocks[0] : blocks[-1]] for column in (clues.lengths, clues.colours))
         blocks -= blocks[0]
         counts, n = np.diff(blocks), np.repeat([self.width, self.height], [self.height, self.width])
-        size = (n + 63) >> 6
+        size = layout.plane_words(n)
         hidden = np.zeros(len(n), np.uint8)
         hidden[np.repeat(np.arange(len(n)), counts)[lengths == 0]] = 1
-        filled = sizes.filled_cells(lengths, blocks)
+        filled = layout.filled_cells(lengths, blocks)
         need = np.where(
             hidden == 1,
-            sizes.blot_scratch(self.n_colours, counts, size),
-            sizes.line_scratch(self.n_colours, counts, n - filled, size),
+            layout.blot_scratch(self.n_colours, counts, size),
+            layout.line_scratch(self.n_colours, counts, n - filled, size),
         )
         planes = self.opened(blocks, colours)
-        self.desks = len(planes)
-        self.desk_words = int(need.max())
-        self.tables = 2 * int(blocks[-1])
-        self.max_blocks = int(counts.max())
-        self.desk_numbers = sizes.BLOCK_TABLES * (self.max_blocks + 1) + self.n_colours
+        self.state_words, self.thread_words = len(planes), int(need.max())
+        self.bounds, max_blocks = 2 * int(blocks[-1]), int(counts.max())
+        self.thread_numbers = int(layout.line_numbers(self.n_colours, max_blocks))
         self.threads = self.room(len(n))
-        self.words = cuda.device_array(self.desks + self.threads * self.desk_words, np.uint64)
-        self.words[: self.desks].copy_to_device(planes)
-        self.numbers = cuda.device_array(self.tables + self.threads * self.desk_numbers, np.int64)
-        if self.tables:
-            self.numbers[: self.tables].copy_to_device(np.zeros(self.tables, np.int64))
-        self.hidden = cuda.to_device(hidden)
-        self.blocks = cuda.to_device(blocks.astype(np.int32))
-        self.lengths = cuda.to_device(np.append(lengths, 0).astype(np.int32))  # an array of nothing can't be there
-        self.colours = cuda.to_device(np.append(colours, 0).astype(np.int32))
+        self.words = cuda.device_array(self.state_words + self.threads * self.thread_words, np.uint64)
+        self.words[: self.state_words].copy_to_device(planes)
+        self.numbers = cuda.device_array(self.bounds + self.threads * self.thread_numbers, np.int64)
+        if self.bounds:
+            self.numbers[: self.bounds].copy_to_device(np.zeros(self.bounds, np.int64))
+        self.task = kernels.Task(
+            self.height,
+            self.width,
+            self.n_colours,
+            max_blocks,
+            self.state_words,
+            self.thread_words,
+            self.bounds,
+            self.thread_numbers,
+            cuda.to_device(hidden),
+            cuda.to_device(blocks.astype(np.int32)),
+            cuda.to_device(np.append(lengths, 0).astype(np.int32)),  # an array of nothing can't be there
+            cuda.to_device(np.append(colours, 0).astype(np.int32)),
+        )
         self.states = cuda.to_device(np.full(len(n), kernels.OPEN_LINE, np.uint8))
 
     def room(self, n_lines: int) -> int:
         """How many threads have room to work, whole blocks of them. Errors: MemoryError."""
-        each = 8 * (self.desk_words + self.desk_numbers)
-        fixed = 8 * self.desks + 12 * self.tables  # planes; bounds, lengths and colours of the blocks
+        each = 8 * (self.thread_words + self.thread_numbers)
+        fixed = 8 * self.state_words + 12 * self.bounds  # planes; bounds, lengths and colours of the blocks
         free = cuda.current_context().get_memory_info()[0]
         threads = min(-(-n_lines // LINE_THREADS) * LINE_THREADS, MAX_THREADS)
         if fixed + threads * each > SHARE * free:
@@ -147,7 +156,7 @@ class _Propagation:
                 break
             n_rounds += 1
             began = time.perf_counter()
-            states, lost = self.settle(jobs)
+            states, lost = self.solve_lines(jobs)
             settle_s += time.perf_counter() - began
             none = jobs[states[jobs] == kernels.NO_ARRANGEMENT]
             if len(none):
@@ -164,25 +173,23 @@ class _Propagation:
             jobs = jobs[states[jobs] != kernels.KNOWN_LINE]
             if not len(jobs) or (not lost and n_rounds > 1):
                 break
-        planes = self.words[: self.desks].copy_to_host()
+        planes = self.words[: self.state_words].copy_to_host()
         return Propagated(planes, verdict, witness, n_rounds, n_lines, settle_s, merge_s)
 
-    def settle(self, jobs: np.ndarray) -> tuple[np.ndarray, bool]:
-        """Settle these lines; the states of all lines, and whether any lost something."""
+    def solve_lines(self, jobs: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Solve these lines; the states of all lines, and whether any lost something."""
         lost = cuda.to_device(np.zeros(1, np.int32))
         threads = min(self.threads, -(-len(jobs) // LINE_THREADS) * LINE_THREADS)
-        kernels.settle_lines[threads // LINE_THREADS, LINE_THREADS](
-            cuda.to_device(jobs), self.hidden, self.height, self.width, self.n_colours, self.words, self.numbers,
-            self.blocks, self.lengths, self.colours, self.desks, self.desk_words, self.tables, self.desk_numbers,
-            self.max_blocks, self.states, lost,
-        )  # fmt: skip
+        kernels.solve_lines[threads // LINE_THREADS, LINE_THREADS](
+            cuda.to_device(jobs), self.task, self.words, self.numbers, self.states, lost
+        )
         return self.states.copy_to_host(), bool(lost.copy_to_host()[0])
 
     def merge(self) -> int:
         """Both views become the same; the first row with a cell that may take no colour any more, or -1."""
         none = self.height + self.width
         dead = cuda.to_device(np.full(2, none, np.int32))
-        for side, words in enumerate((self.height * _words(self.width), self.width * _words(self.height))):
+        for side, words in enumerate((self.height * plane_words(self.width), self.width * plane_words(self.height))):
             blocks = min(-(-words // MERGE_THREADS), MERGE_BLOCKS)
             kernels.merge_view[blocks, MERGE_THREADS](
                 self.words, self.height, self.width, self.n_colours, side, dead
@@ -191,14 +198,10 @@ class _Propagation:
         return found if found < none else -1
 
 
-def _words(cells: int) -> int:
-    return (cells + 63) >> 6
-
-
 def _view(lines: np.ndarray, crossing: np.ndarray) -> np.ndarray:
     """Planes of one view; bool[colours, lines], bool[colours, cells]: whether the clue of a line has a colour."""
     n_colours, n = crossing.shape
-    bits = np.zeros((n_colours, _words(n) * 8), np.uint8)
+    bits = np.zeros((n_colours, plane_words(n) * 8), np.uint8)
     bits[:, : (n + 7) // 8] = np.packbits(crossing, axis=1, bitorder="little")
     planes: Any = np.where(lines.T[:, :, None], bits.view(np.uint64)[None], np.uint64(0))
     return planes.reshape(-1)

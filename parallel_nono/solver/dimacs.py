@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels.board import OPEN_CELL
 from ..kernels.encode import TRUE
 from ..kernels.encode import Formula as Encoded
-from ..kernels.known import OPEN_CELL, known_planes
+from ..kernels.known import known_planes
 from ..kernels.plain_cnf import N_KINDS
 from ..puzzle import Block, Clue, Grid, Puzzle, letter
 from ..puzzleset import clues_of, set_of

@@ -9,7 +9,7 @@ import numpy as np
 from ..puzzle import BLOT, Clue
 
 
-def settle(clue: Clue, cells: Sequence[int], n_colours: int) -> list[int] | None:
+def solve_line(clue: Clue, cells: Sequence[int], n_colours: int) -> list[int] | None:
     """Keep of one line exactly what some arrangement of its blocks uses.
 
     cells      for each cell the colours it may take, as bits: bit 0 the background, bit c colour c; any palette.
@@ -17,7 +17,7 @@ def settle(clue: Clue, cells: Sequence[int], n_colours: int) -> list[int] | None
     Returns    cells like those given, or None when no arrangement agrees with them.
     Errors     ValueError if there is no cell, or a block has a negative length or a colour outside the palette.
     """
-    from ..kernels.line import settle_planes
+    from ..kernels.line import solve_line_planes
 
     if not cells:
         raise ValueError("expected a line of at least one cell, found none")
@@ -37,12 +37,12 @@ def settle(clue: Clue, cells: Sequence[int], n_colours: int) -> list[int] | None
     lengths = np.array([min(length, n + 1) for length, _ in clue], np.int32)
     colours = np.array([colour for _, colour in clue], np.uint16)
     planes[[colour for colour in range(n_colours) if colour not in used]] = 0
-    remaining = settle_planes(planes, n, lengths, colours)
+    remaining = solve_line_planes(planes, n, lengths, colours)
     if remaining is None:
         return None
     known = np.unpackbits(remaining.view(np.uint8), axis=1, count=n, bitorder="little")
     result = np.zeros(n, sets.dtype)
     for colour in sorted(used):
         result |= known[colour].astype(sets.dtype) << colour
-    settled: list[int] = result.tolist()
-    return settled
+    kept: list[int] = result.tolist()
+    return kept

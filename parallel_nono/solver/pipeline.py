@@ -16,17 +16,13 @@ import numpy as np
 import pyarrow as pa
 
 from ..attempt import OUTCOMES, Limits, Outcome, Plan
-from ..kernels import sizes
+from ..kernels import layout
 from ..kernels.board import (
     CONTRADICTION,
     COUNTS,
-    DIRTY,
     FULL_STACK,
     HARD,
     LATE,
-    LEVELS,
-    LINES,
-    MAX_REACH_WORDS,
     N_BRANCHES,
     N_CONFLICTS,
     N_COUNTS,
@@ -34,25 +30,30 @@ from ..kernels.board import (
     N_LINES,
     N_PROBES,
     N_ROUNDS,
-    NARROW,
     NO_END,
     OPEN,
+    OPEN_CELL,
     SOLVED,
     SPENT,
     STOP,
     WITNESS,
 )
 from ..kernels.fit import FITS, misfits
+from ..kernels.layout import FIRST_LEVELS, NARROW
 from ..kernels.solve import (
     LINE,
+    LINE_BIT,
     LINE_NS,
     PACK_NS,
     PROBE,
     PROBE_NS,
     SAT,
+    SAT_BIT,
     SAT_NS,
     SEARCH,
     SEARCH_NS,
+    SOLVED_BIT,
+    Asked,
     Outputs,
     no_probe,
     no_search,
@@ -65,11 +66,6 @@ from ..puzzleset import Clues, clues_of
 STAGES: dict[str, int] = {"line": LINE, "probe": PROBE, "search": SEARCH, "sat": SAT}
 """The stages that a plan may name, with their bits in the jitted call; later ones presuppose `line`."""
 
-LINES_ONLY = 1 << LINE
-
-FIRST_LEVELS = 64
-"""Levels of search that there is room for at first; what goes deeper starts again with eight times as many."""
-
 MAX_STACK_WORDS = 1 << 27
 """Words (1 GiB) of the first levels together; huge puzzles begin with fewer of them."""
 
@@ -80,7 +76,6 @@ busier."""
 MAX_KEPT = 10_000
 """Solutions kept of one puzzle, whatever Limits.solutions says."""
 
-OPEN_CELL = 65535
 CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
 
@@ -117,7 +112,7 @@ class Results:
     witness         why there is no solution, where lines alone show it; else "".
     *_s             float64, wall seconds.
     cell_starts     int64[n + 1];  cells  uint16[2, cell_starts[-1]]: first and second solution of each puzzle as colour
-                    indices row by row; without a solution cells[0] is what is known, 65535 an open cell.
+                    indices row by row; without a solution cells[0] is what is known, OPEN_CELL where nothing is.
     solutions         all kept solutions, uint16[k, cells], of the puzzles that have more than two.
     shared          of the puzzles whose lines somebody else propagated (`Lines`), what they said; without the planes.
     aborted         another thread asked for an end: puzzles with outcome INVALID and no lines may be untouched.
@@ -239,7 +234,7 @@ def solve_set(
     Errors  ValueError if the plan names a stage that does not exist.
     """
     bits = stage_bits(limits.plan)
-    if limits.order not in ("sweep", "rounds") or (limits.order == "rounds" and bits != LINES_ONLY and lines is None):
+    if limits.order not in ("sweep", "rounds") or (limits.order == "rounds" and bits != LINE_BIT and lines is None):
         raise ValueError(f"expected order sweep, or rounds with plan line only or lines mode, found {limits.order}")
     clues = clues_of(batch)
     n = len(clues.heights)
@@ -256,6 +251,7 @@ def solve_set(
         times=np.zeros((n, 5), np.int64),
         starts=starts,
         cells=np.zeros((2, starts[-1]), np.uint16),
+        more=np.zeros((0, 0), np.uint16),
     )
     witness = [""] * n
     run = _Run(clues, out, limits, bits, np.zeros(1, np.int64) if abort is None else abort, witness)
@@ -286,13 +282,6 @@ def solve_set(
 def no_arrangement(line: int, height: int) -> str:
     """The witness of a contradiction: this line, counted from 0, rows first."""
     return f"{line_name(line, height)}: no arrangement agrees with the crossing lines"
-
-
-def first_level(height: Any, width: Any, state: Any, scratch: int) -> Any:
-    """Where the state begins that puzzles are propagated in (see kernels.board); numbers or arrays of them."""
-    line_words, cells = ((width + 63) >> 6) + ((height + 63) >> 6), height * width
-    reach = np.where(cells * line_words <= MAX_REACH_WORDS, cells * line_words, 0)
-    return DIRTY + 2 * line_words + reach + scratch + LEVELS * state
 
 
 def _misfit(verdict: int, first: int, second: int, height: int) -> str:
@@ -341,7 +330,7 @@ class _Run:
             return
         if settled.status == OPEN and n_open == 0:
             out.status[p], out.found[p] = CONTRADICTION, 1  # lines only drop what no solution has
-        elif settled.status == OPEN and self.bits != LINES_ONLY:
+        elif settled.status == OPEN and self.bits != LINE_BIT:
             self.settled[p] = settled
             spent = settled.seconds[0] + settled.seconds[1]
             limits = self.limits
@@ -363,9 +352,9 @@ class _Run:
         self.wide = wide or self.limits.order == "rounds"  # rounds settle every line by windows
         if order[0] in self.settled:
             _deep.load()
-        if not _deep.loaded and self.bits != LINES_ONLY:
+        if not _deep.loaded and self.bits != LINE_BIT:
             # Most puzzles need no more than lines: probing and search are compiled when the first one does.
-            bits, self.bits = self.bits, LINES_ONLY
+            bits, self.bits = self.bits, LINE_BIT
             self.call(order, FIRST_LEVELS, wanted)
             self.bits = bits
             order = order[self.out.status[order] == OPEN]
@@ -423,13 +412,24 @@ class _Run:
         numbers[STOP] = self.stop.ctypes.data
         bits = self.bits
         if order[0] in self.settled:  # then it is the only one
-            planes = self.settled[int(order[0])].planes
-            height, width = int(self.clues.heights[order[0]]), int(self.clues.widths[order[0]])
-            base = first_level(height, width, len(planes), scratch)
+            p = int(order[0])
+            planes = self.settled[p].planes
+            n_colours = max(int(clues.n_colours[p]), 2)
+            base = layout.first_level_at(
+                layout.places_of(int(clues.heights[p]), int(clues.widths[p]), n_colours), scratch
+            )
             words[base : base + len(planes)] = planes
-            bits |= 1
+            bits |= SOLVED_BIT
         plan, no_end = self.limits.plan, int(NO_END)
-        visits = plan.visits or no_end
+        asked = Asked(
+            bits,
+            wanted,
+            min(int(self.limits.seconds * 1e9), no_end),
+            plan.probes or no_end,
+            (plan.visits or no_end) if self.bits & SAT_BIT else no_end,
+        )
+        if more is not None:
+            out = out._replace(more=more)
         while len(order) and not self.aborted:
             done = solve_kernel(
                 _deep.search,
@@ -441,12 +441,7 @@ class _Run:
                 words,
                 numbers,
                 out,
-                np.zeros((0, 0), np.uint16) if more is None else more,
-                bits,
-                wanted,
-                min(int(self.limits.seconds * 1e9), no_end),
-                plan.probes or no_end,
-                visits if self.bits & 1 << SAT else no_end,
+                asked,
             )
             if done and out.status[order[done - 1]] == HARD:
                 self.hard(order[done - 1], scratch, words, wanted)
@@ -499,22 +494,18 @@ class _Run:
         clues = self.clues
         heights, widths = clues.heights[order].astype(np.int64), clues.widths[order].astype(np.int64)
         planes = np.maximum(clues.n_colours[order].astype(np.int64), 2)
-        row_words, column_words = (widths + 63) >> 6, (heights + 63) >> 6
-        cells = heights * widths
-        state = (heights * row_words + widths * column_words) * planes
-        numbers = LINES + heights + widths + 3 * cells
+        places = layout.places_of(heights, widths, planes)
+        numbers = places.tables
         scratch = 0
         if self.wide:
             scratch = self.wide_scratch(order)
             blocks = clues.block_starts[clues.line_starts[order + 1]] - clues.block_starts[clues.line_starts[order]]
-            numbers += sizes.table_numbers(planes, heights + widths, blocks.astype(np.int64))
+            numbers = numbers + layout.table_numbers(planes, heights + widths, blocks.astype(np.int64))
         elif self.colour:
-            scratch = sizes.colour_scratch(int(planes.max()))
-            numbers += sizes.table_numbers(0, heights + widths, 0)
-        depth = np.clip(
-            np.minimum(cells + 2, levels), 1, np.maximum(MAX_STACK_WORDS // state, 1) * levels // FIRST_LEVELS + 1
-        )
-        words = first_level(heights, widths, state, scratch) + depth * state + 2
+            scratch = layout.colour_scratch(int(planes.max()))
+            numbers = numbers + layout.table_numbers(0, heights + widths, 0)
+        n_levels = layout.levels_of(heights * widths, places.state_words, levels, MAX_STACK_WORDS)
+        words = layout.work_words(places, scratch, n_levels)
         return scratch, int(words.max()), int(numbers.max())
 
     def wide_scratch(self, order: np.ndarray) -> int:
@@ -523,13 +514,13 @@ class _Run:
         for p in order:
             height, width = int(clues.heights[p]), int(clues.widths[p])
             blocks = clues.block_starts[clues.line_starts[p] : clues.line_starts[p + 1] + 1].astype(np.int64)
-            cells = sizes.filled_cells(clues.lengths, blocks)
+            cells = layout.filled_cells(clues.lengths, blocks)
             n = np.repeat([width, height], [height, width])
-            size = (n + 63) >> 6
-            need = sizes.line_scratch(int(clues.n_colours[p]), np.diff(blocks), n - cells, size)
+            size = layout.plane_words(n)
+            need = layout.line_scratch(int(clues.n_colours[p]), np.diff(blocks), n - cells, size)
             if not clues.lengths[blocks[0] : blocks[-1]].all():
-                need = np.maximum(need, sizes.blot_scratch(int(clues.n_colours[p]), np.diff(blocks), size))
-            most = max(most, int(need.max()) + ((height + 63) >> 6) + ((width + 63) >> 6))
+                need = np.maximum(need, layout.blot_scratch(int(clues.n_colours[p]), np.diff(blocks), size))
+            most = max(most, int(need.max()) + layout.places_of(height, width, 2).line_words)
         return most
 
     def results(self, valid: np.ndarray) -> Results:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..attempt import Limits
+from ..kernels.board import OPEN_CELL
 from ..kernels.encode import ONLY_TRUE, TRUE, dimacs
-from ..kernels.known import OPEN_CELL
 from ..kernels.plain_cnf import LITERALS, N_COUNTS, N_KINDS, VARIABLES, count_clauses, write_clauses
 from ..puzzle import InvalidPuzzle, line_name
 from ..puzzleset import Clues

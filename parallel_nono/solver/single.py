@@ -9,9 +9,10 @@ import numpy as np
 
 from ..attempt import OUTCOMES, STAGES, Limits, Outcome, Result
 from ..checker import RejectedSolution, Verdict, check
+from ..kernels.board import OPEN_CELL
 from ..puzzle import Grid, Puzzle
 from ..puzzleset import set_of
-from .pipeline import OPEN_CELL, Lines, Results, solve_set
+from .pipeline import Lines, Results, solve_set
 
 COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts", "n_open_lines", "n_open")
 SECONDS = ("line_s", "probe_s", "search_s", "sat_s", "solve_s")

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..kernels.line import settle_planes
+from ..kernels.line import solve_line_planes
 from ..puzzle import Grid, Puzzle
 
 MAX_VISITS = 50_000
@@ -26,10 +26,10 @@ By = Literal["line", "probe", "solution", "contradiction"]
 class Step:
     """What was learnt at once.
 
-    by       `line`: settling a line; `probe`: trying the colours of one cell, and what they agree on; `solution`: told
+    by       `line`: solving a line; `probe`: trying the colours of one cell, and what they agree on; `solution`: told
              by a search; `contradiction`: the line has no arrangement, or the probed cell no colour.
     round    rounds so far, from 1.
-    line     the line that was settled, rows first, then columns, from 0; else -1, also for what is plain at the start:
+    line     the line that was solved, rows first, then columns, from 0; else -1, also for what is plain at the start:
              cells whose row and column have no ink in common.
     cell     (row, column) of the probe; else None.
     rows, columns, colours  int64[k], the cells that became known, in reading order. There may be none: a colour that a
@@ -88,14 +88,14 @@ class Solving:
         """bool[colours, cells] of a line."""
         return allowed[:, line] if line < self.height else allowed[:, :, line - self.height]
 
-    def settled(self, allowed: np.ndarray, line: int) -> np.ndarray | None:
+    def solved(self, allowed: np.ndarray, line: int) -> np.ndarray | None:
         """What some arrangement of the line uses, bool[colours, cells]; None if it has no arrangement."""
         cells = self.view(allowed, line)
         n = cells.shape[1]
         bits = np.zeros((self.n_colours, (n + 63) // 64 * 64), np.uint8)
         bits[:, :n] = cells
         planes = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
-        left = settle_planes(planes, n, self.lengths[line], self.colours[line])
+        left = solve_line_planes(planes, n, self.lengths[line], self.colours[line])
         self.visits += 1
         return None if left is None else np.unpackbits(left.view(np.uint8), axis=1, count=n, bitorder="little") != 0
 
@@ -120,7 +120,7 @@ class Solving:
         while True:
             base = self.allowed.copy()
             for line in np.flatnonzero(waiting).tolist():
-                kept = self.settled(base, line)
+                kept = self.solved(base, line)
                 if kept is None:
                     yield self.contradiction(line=line)
                     return
@@ -171,12 +171,12 @@ class Solving:
         return None
 
     def propagated(self, allowed: np.ndarray, row: int, column: int) -> bool:
-        """Settle lines after a change of one cell until none learns, in place; False on a contradiction."""
+        """Solve lines after a change of one cell until none learns, in place; False on a contradiction."""
         waiting = {row: None, self.height + column: None}  # ordered, and each line once
         while waiting:
             line = next(iter(waiting))
             del waiting[line]
-            kept = self.settled(allowed, line)
+            kept = self.solved(allowed, line)
             if kept is None:
                 return False
             cells = self.view(allowed, line)

@@ -25,7 +25,8 @@ def layout() -> dict[str, Any]:
     from ..formats.json import PAIRS
     from ..kernels import board, slate
     from ..kernels.fit import FITS
-    from ..kernels.solve import LINE, PROBE, SEARCH
+    from ..kernels.layout import FIRST_LEVELS
+    from ..kernels.solve import LINE_BIT, PROBE_BIT, SEARCH_BIT
 
     counts = [""] * board.N_COUNTS
     for name in ("n_rounds", "n_lines", "n_probes", "n_branches", "n_conflicts", "n_skipped", "witness", "n_depth"):
@@ -38,9 +39,9 @@ def layout() -> dict[str, Any]:
         "status": status | {"FITS": FITS},
         "stages": STAGES,
         "counts": counts,
-        "lines": 1 << LINE,
-        "all": 1 << LINE | 1 << PROBE | 1 << SEARCH,
-        "levels": slate.FIRST_LEVELS,
+        "lines": LINE_BIT,
+        "all": LINE_BIT | PROBE_BIT | SEARCH_BIT,
+        "levels": FIRST_LEVELS,
         "probes": Plan().probes,
         "pairs": PAIRS,
         "apart": APART,

@@ -15,7 +15,7 @@ import numpy as np
 
 from parallel_nono.attempt import Limits, Plan
 from parallel_nono.checker.plain import check
-from parallel_nono.generate import generate
+from parallel_nono.generator import generate
 from parallel_nono.puzzle import BLOT, Block, Puzzle
 from parallel_nono.puzzleset import set_of
 from parallel_nono.solver.dimacs import dimacs, order_formula, plain_formula

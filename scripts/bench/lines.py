@@ -20,13 +20,13 @@ import numpy as np
 
 from parallel_nono.kernels import kernel
 from parallel_nono.kernels.bits import U0, U1, U, lowest_bit
-from parallel_nono.kernels.board import DIRTY, all_waiting, board_of, forget_visits, open_planes
-from parallel_nono.kernels.colour import settle_colour
-from parallel_nono.kernels.narrow import settle_narrow
-from parallel_nono.kernels.sizes import BLOCK_TABLES, line_scratch
+from parallel_nono.kernels.board import all_waiting, board_of, forget_visits, open_planes
+from parallel_nono.kernels.colour import solve_line_colour
+from parallel_nono.kernels.layout import BLOCK_TABLES, DIRTY, line_scratch
+from parallel_nono.kernels.narrow import solve_line_narrow
 from parallel_nono.kernels.wide import visit_line
-from parallel_nono.kernels.windows import Desk, settle_windows
-from parallel_nono.kernels.words import settle_2, settle_3
+from parallel_nono.kernels.windows import Desk, solve_line_windows
+from parallel_nono.kernels.words import solve_line_2, solve_line_3
 from parallel_nono.puzzle import Puzzle, runs
 from parallel_nono.puzzleset import clues_of, plain_palette, set_of
 
@@ -69,7 +69,7 @@ def replay_narrow(states, firsts, counts, lengths, n, words):
     total = U0
     for i in range(len(firsts)):
         start = U(firsts[i])
-        white, black = settle_narrow(lengths, start, start + U(counts[i]), U(n), states[i, 0], states[i, 1], words)
+        white, black = solve_line_narrow(lengths, start, start + U(counts[i]), U(n), states[i, 0], states[i, 1], words)
         total ^= white ^ black
     return total
 
@@ -81,7 +81,7 @@ def replay_colour(states, firsts, counts, lengths, colours, n, n_colours, words)
         for c in range(n_colours):
             words[c] = states[i, c]
         start = U(firsts[i])
-        total += settle_colour(lengths, colours, start, start + U(counts[i]), U(n), words, U0, U(n_colours))
+        total += solve_line_colour(lengths, colours, start, start + U(counts[i]), U(n), words, U0, U(n_colours))
     return total
 
 
@@ -94,9 +94,9 @@ def replay_words(states, firsts, counts, lengths, n, size, words):
         start = U(firsts[i])
         stop = start + U(counts[i])
         if size == 2:
-            total += settle_2(lengths, start, stop, U(n), words, U0, U(16))
+            total += solve_line_2(lengths, start, stop, U(n), words, U0, U(16))
         else:
-            total += settle_3(lengths, start, stop, U(n), words, U0, U(16))
+            total += solve_line_3(lengths, start, stop, U(n), words, U0, U(16))
     return total
 
 
@@ -109,7 +109,7 @@ def replay_windows(states, firsts, counts, lengths, colours, n, size, desk, word
         k = np.int64(counts[i])
         for j in range(2 * k):
             numbers[j] = 0
-        total += settle_windows(
+        total += solve_line_windows(
             words, numbers, lengths, colours, np.int64(firsts[i]), k, n, np.int64(0), size, desk, np.int64(0), k
         )
     return total

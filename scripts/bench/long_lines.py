@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from parallel_nono.kernels.line import settle_planes
-from parallel_nono.kernels.sizes import line_scratch
+from parallel_nono.kernels.layout import line_scratch
+from parallel_nono.kernels.line import solve_line_planes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
@@ -42,7 +42,7 @@ def measure(n: int, k: int, known: float) -> str:
     bits[:, :n] = allowed
     planes = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
     lengths, colours = np.array([b.length for b in clue], np.int32), np.ones(k, np.uint16)
-    seconds = best(lambda: settle_planes(planes, n, lengths, colours))
+    seconds = best(lambda: solve_line_planes(planes, n, lengths, colours))
     slack = n - int(lengths.sum()) - k + 1
     room = int(line_scratch(2, np.array(k), np.array(slack), np.array(planes.shape[1]))) / 2**17
     windows = k * (slack + 64) // 64

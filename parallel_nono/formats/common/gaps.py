@@ -97,7 +97,7 @@ def _settled(cells: np.ndarray, clue: Clue) -> np.ndarray | None:
     """bool[colours, cells], what some layout of the clue uses of `cells`; None if it has none."""
     import numpy as np
 
-    from ...kernels.line import settle_planes
+    from ...kernels.line import solve_line_planes
 
     n_colours, n = cells.shape
     used = {0, *(colour for _, colour in clue)}
@@ -105,7 +105,7 @@ def _settled(cells: np.ndarray, clue: Clue) -> np.ndarray | None:
     bits[sorted(used), :n] = cells[sorted(used)]
     lengths = np.array([min(length, n + 1) for length, _ in clue], np.int32)
     colours = np.array([colour for _, colour in clue], np.uint16)
-    planes = settle_planes(np.packbits(bits, axis=1, bitorder="little").view(np.uint64), n, lengths, colours)
+    planes = solve_line_planes(np.packbits(bits, axis=1, bitorder="little").view(np.uint64), n, lengths, colours)
     if planes is None:
         return None
     return np.unpackbits(planes.view(np.uint8), axis=1, count=n, bitorder="little").astype(bool)

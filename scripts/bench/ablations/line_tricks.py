@@ -13,7 +13,7 @@ from dp import CLEARED, HITS, LOOKED, N_COUNTED, STATES, WRITTEN, bottom_up, rep
 from tools import Lines, Row, alternate, half_solved, number
 
 from parallel_nono.puzzle import Block
-from parallel_nono.solver.line import settle
+from parallel_nono.solver.line import solve_line
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -92,7 +92,7 @@ def assert_right(lines: Lines, results: np.ndarray) -> None:
     """Some of the results against the product."""
     for line in range(0, len(results), 1 + len(results) // 5):
         lengths = lines.lengths[lines.first[line] : lines.first[line] + lines.count[line]]
-        settled = settle(tuple(Block(length) for length in lengths.tolist()), lines.cells[line].tolist(), 2)
+        settled = solve_line(tuple(Block(length) for length in lengths.tolist()), lines.cells[line].tolist(), 2)
         assert settled == results[line].tolist(), f"line {line} of {lines.n} cells is settled otherwise"
 
 

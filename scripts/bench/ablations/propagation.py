@@ -16,7 +16,7 @@ from numba import njit
 from tools import Clues, Row, alternate, made, number, survey
 
 from parallel_nono.kernels.bits import FULL, U0, U1, U64, U, count_bits, lowest_bit
-from parallel_nono.kernels.narrow import settle_narrow
+from parallel_nono.kernels.narrow import solve_line_narrow
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 MAX_LINES = 128
@@ -32,7 +32,7 @@ PROGRAMME = bottom_up()
 @njit(**OPTIONS)
 def settle_by_words(planes, line, n, first, lengths, scratch, room, counted):
     """(white, black) of one line by the kernel on words; both 0 without an arrangement."""
-    return settle_narrow(
+    return solve_line_narrow(
         lengths, U(first[line]), U(first[line + 1]), U(n), planes[2 * line], planes[2 * line + 1], scratch
     )
 
