@@ -12,13 +12,13 @@ from numba import cuda
 from parallel_nono.attempt import Limits
 from parallel_nono.generator import generate
 from parallel_nono.kernels import layout
-from parallel_nono.kernels.board import CONTRADICTION, OPEN
+from parallel_nono.kernels.board import CONTRADICTION, OPEN, OPEN_CELL
 from parallel_nono.kernels.cuda import NO_ARRANGEMENT, OPEN_LINE
 from parallel_nono.kernels.line import solve_line_planes
 from parallel_nono.puzzle import BLOT, Block, Puzzle
 from parallel_nono.puzzleset import Clues, clues_of, plain_palette, set_of
 from parallel_nono.solver.cuda import _Propagation, propagate, unavailable
-from parallel_nono.solver.pipeline import OPEN_CELL, solve_set
+from parallel_nono.solver.pipeline import solve_set
 
 
 def random_lines(random: np.random.Generator, count: int, n: int, n_colours: int, blots: bool) -> tuple[Puzzle, list]:
@@ -39,14 +39,14 @@ def random_lines(random: np.random.Generator, count: int, n: int, n_colours: int
 
 
 def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) -> int:
-    """Settle many lines in states of their own on both; every third one may have been made impossible."""
+    """Solve many lines in states of their own on both; every third one may have been made impossible."""
     random = np.random.default_rng(seed)
     puzzle, arrangements = random_lines(random, count, n, n_colours, blots)
     clues = clues_of(set_of([puzzle]))
     assert layout.MAX_ARENA_WORDS or np.diff(clues.block_starts[: count + 1]).max() > 140
     there = _Propagation(clues, 0)
     size = (n + 63) // 64
-    planes = there.words[: there.desks].copy_to_host()
+    planes = there.words[: there.state_words].copy_to_host()
     rows = planes[: count * n_colours * size].reshape(count, n_colours, size)
     for row in range(count):
         for cell in np.flatnonzero(random.random(n) < random.random()).tolist():
@@ -54,9 +54,9 @@ def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) ->
             for colour in range(n_colours):
                 if colour != keep and (n_colours == 2 or random.random() < 0.7):
                     rows[row, colour, cell >> 6] &= ~np.uint64(1 << (cell & 63))
-    there.words[: there.desks].copy_to_device(planes)
-    states, _ = there.settle(np.arange(count, dtype=np.int32))
-    after = there.words[: there.desks].copy_to_host()[: rows.size].reshape(rows.shape)
+    there.words[: there.state_words].copy_to_device(planes)
+    states, _ = there.solve_lines(np.arange(count, dtype=np.int32))
+    after = there.words[: there.state_words].copy_to_host()[: rows.size].reshape(rows.shape)
     for row in range(count):
         bounds = slice(int(clues.block_starts[row]), int(clues.block_starts[row + 1]))
         expected = solve_line_planes(rows[row].copy(), n, clues.lengths[bounds], clues.colours[bounds])
@@ -106,7 +106,7 @@ def main() -> None:
     blotted = ((250, 12, 2), (40, 80, 2), (150, 12, 3))
     for seed, (count, n, n_colours) in enumerate((*plain, *blotted)):
         lines += compare_lines(seed, count, n, n_colours, seed >= len(plain))
-    layout.MAX_ARENA_WORDS = 0  # from here on long lines are settled segment by segment
+    layout.MAX_ARENA_WORDS = 0  # from here on long lines are solved segment by segment
     lines += compare_lines(8, 9, 900, 2, False)
     puzzles = [
         generate("blobs", 15, 20, 1),

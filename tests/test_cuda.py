@@ -43,7 +43,7 @@ def test_kernels_compile_for_a_device() -> None:
     from numba.cuda import dispatcher
     from numba.cuda.cudadrv.nvvm import NVVM, NvvmSupportError
 
-    from parallel_nono.kernels.cuda import merge_view, settle_lines
+    from parallel_nono.kernels.cuda import Task, merge_view, solve_lines
 
     try:
         NVVM()
@@ -51,10 +51,8 @@ def test_kernels_compile_for_a_device() -> None:
         pytest.skip("the NVVM library of the CUDA toolkit is not installed")
     i64, words, numbers = types.int64, types.uint64[::1], types.int64[::1]
     int32s, flags = types.int32[::1], types.uint8[::1]
-    settle = types.void(
-        int32s, flags, i64, i64, i64, words, numbers, int32s, int32s, int32s, i64, i64, i64, i64, i64,
-        flags, int32s,
-    )  # fmt: skip
+    task = types.NamedTuple([i64] * 8 + [flags, int32s, int32s, int32s], Task)
+    solve = types.void(int32s, task, words, numbers, flags, int32s)
     merge = types.void(words, i64, i64, i64, i64, int32s)
 
     class Device:
@@ -63,7 +61,7 @@ def test_kernels_compile_for_a_device() -> None:
     with pytest.MonkeyPatch.context() as patch:
         if unavailable():  # device functions are compiled for the device at hand, and there is none
             patch.setattr(dispatcher, "get_current_device", Device)
-        for kernel, signature in ((settle_lines, settle), (merge_view, merge)):
+        for kernel, signature in ((solve_lines, solve), (merge_view, merge)):
             ptx, _ = cuda.compile_ptx(kernel.py_func, signature, cc=Device.compute_capability)
             assert ".visible .entry" in ptx
             assert ".f64" not in ptx  # a word and a signed number make a float: none may
