@@ -28,6 +28,7 @@ from parallel_nono.kernels.layout import ROOT
 from parallel_nono.puzzle import Block, Clue, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
 from parallel_nono.solver import pipeline, prover, sat, solve, solve_set
+from parallel_nono.solver.formula import Formula
 from parallel_nono.solver.plans import load_plan, names
 
 AT_ONCE = Plan(("line", "sat"))
@@ -188,7 +189,7 @@ def parts_of(puzzle: Puzzle) -> tuple[sat.Problem, np.ndarray, np.ndarray]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sat, "decide", kept)
         solve(puzzle, Limits(plan=AT_ONCE))
-    return found[0], found[0].role, found[0].flat
+    return found[0], found[0].role, found[0].formula.clauses
 
 
 @pytest.mark.slow
@@ -339,7 +340,7 @@ def test_both_ways_to_load_a_formula_load_the_same(program: ModuleType, monkeypa
 
     clauses = [[1, -2, 3], [-1], [2, 4], [-3, -4], [10, -11]]
     flat = np.array([number for clause in clauses for number in (*clause, 0)], np.int32)
-    text = sat.dimacs_of(flat, 11)
+    text = b"".join(Formula(flat, 11, np.zeros((0, 2), np.int32)).dimacs())
     assert text.decode() == "p cnf 11 5\n" + "".join(" ".join(map(str, (*clause, 0))) + "\n" for clause in clauses)
     models = []
     for read in (program.reader, lambda name: None):
@@ -359,7 +360,7 @@ def test_both_ways_to_load_a_formula_load_the_same(program: ModuleType, monkeypa
 @given(st.lists(st.integers(-(2**29), 2**29), max_size=50))
 def test_dimacs_is_what_python_would_print(numbers: list[int]) -> None:
     flat = np.array([*numbers, 0], np.int32)
-    lines = sat.dimacs_of(flat, 5).decode().split("\n", 1)[1]
+    lines = b"".join(Formula(flat, 5, np.zeros((0, 2), np.int32)).dimacs()).decode().split("\n", 1)[1]
     assert lines.replace("\n", " ").split() == [str(number) for number in flat.tolist()]
     assert lines.count("\n") == np.count_nonzero(flat == 0)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..puzzle import Grid, Puzzle
-    from ..solver.dimacs import Formula, SolverOutput
+    from ..solver.dimacs import Explained, SolverOutput
 
 STDIN = STDOUT = "-"
 
@@ -133,7 +133,7 @@ def _name(puzzle: Puzzle) -> str:
     return puzzle.name or f"{puzzle.source} #{puzzle.index}"
 
 
-def _formula(puzzle: Puzzle, encoding: Encoding, lines: bool) -> Formula:
+def _formula(puzzle: Puzzle, encoding: Encoding, lines: bool) -> Explained:
     from ..solver.dimacs import order_formula, plain_formula
 
     known = _known(puzzle) if lines else None
@@ -149,7 +149,7 @@ def _known(puzzle: Puzzle) -> np.ndarray:
     return solve_set(set_of([puzzle]), Limits(plan=Plan(("line",)))).cells[0]
 
 
-def _describe(formula: Formula, puzzle: Puzzle) -> None:
+def _describe(formula: Explained, puzzle: Puzzle) -> None:
     sizes = (counted(formula.n_variables, "variable"), counted(formula.n_clauses, "clause"))
     say(f"{_name(puzzle)}: {formula.encoding}, {', '.join(sizes)}, {counted(formula.n_literals, 'literal')}")
     for kind, count in formula.kinds.items():
@@ -157,7 +157,7 @@ def _describe(formula: Formula, puzzle: Puzzle) -> None:
             say(f"{count:>12,}  {kind}")
 
 
-def _write(formula: Formula, puzzle: Puzzle, out: str) -> None:
+def _write(formula: Explained, puzzle: Puzzle, out: str) -> None:
     from ..solver.dimacs import dimacs
 
     parts = dimacs(formula, f"{_name(puzzle)}, {puzzle.height} x {puzzle.width}, {puzzle.n_colours} colours")
@@ -174,7 +174,7 @@ def _place(name: str) -> str:
     return "standard input" if name == STDIN else name
 
 
-def _output(formula: Formula, name: str) -> SolverOutput:
+def _output(formula: Explained, name: str) -> SolverOutput:
     from ..solver.dimacs import read_output
 
     if name == STDIN:
@@ -183,7 +183,7 @@ def _output(formula: Formula, name: str) -> SolverOutput:
         return read_output(file, name, formula.n_variables)
 
 
-def _solution(formula: Formula, puzzle: Puzzle, name: str) -> Grid:
+def _solution(formula: Explained, puzzle: Puzzle, name: str) -> Grid:
     """The right solution that a solver gave. Errors: InvalidOutput, also for a wrong one."""
     from ..checker import check
     from ..solver.dimacs import SATISFIABLE, InvalidOutput, grid_of
@@ -199,7 +199,7 @@ def _solution(formula: Formula, puzzle: Puzzle, name: str) -> Grid:
     return grid
 
 
-def _show(formula: Formula, puzzle: Puzzle, name: str, excluded: list[Grid], paint: bool) -> Code:
+def _show(formula: Explained, puzzle: Puzzle, name: str, excluded: list[Grid], paint: bool) -> Code:
     """Print what a solver answered, and whether it is right."""
     from ..checker import Verdict, check
     from ..pictures.terminal import colour_picture, legend, text_picture

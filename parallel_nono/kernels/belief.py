@@ -181,7 +181,7 @@ def tell(board, n, cell, step, first, k, slack, side, room):
 
 
 @kernel(inner=True)
-def lean_starts(board, n, first, k, slack, room, formula, phases):
+def lean_starts(board, n, first, k, slack, room, encoding, phases):
     """Phases of the order variables of one line: start_j <= p leans to what is at least as likely as not."""
     earliest, size = np.int64(0), slack + 1
     for j in range(k):
@@ -190,8 +190,8 @@ def lean_starts(board, n, first, k, slack, room, formula, phases):
             earliest += 1
         block = first + j - np.int64(board.block_starts[U(board.line)])
         t, total = np.int64(0), 0.0
-        for variable in range(formula.starts[U(block)], formula.starts[U(block + 1)]):
-            place = np.int64(formula.places[U(variable - 1)]) - earliest
+        for variable in range(encoding.starts[U(block)], encoding.starts[U(block + 1)]):
+            place = np.int64(encoding.places[U(variable - 1)]) - earliest
             while t <= place and t < size:
                 total += room.within[U(j * size + t)]
                 t += 1
@@ -200,7 +200,7 @@ def lean_starts(board, n, first, k, slack, room, formula, phases):
 
 
 @kernel
-def believe(place, clues, scratch_words, words, formula, room, rounds, phases):
+def believe(place, clues, scratch_words, words, encoding, room, rounds, phases):
     """Phases (int8, 1 or -1, by variable - 1) of the formula of a puzzle (see encode.encode).
 
     rounds  at most; a line with a block of unknown length says nothing. Returns the rounds done.
@@ -227,10 +227,10 @@ def believe(place, clues, scratch_words, words, formula, room, rounds, phases):
             if slack >= 0:
                 change = max(change, tell(board, n, cell, step, first, k, slack, side, room))
                 if last:
-                    lean_starts(board, n, first, k, slack, room, formula, phases)
+                    lean_starts(board, n, first, k, slack, room, encoding, phases)
         if change < SETTLED and not last:
             rounds = done + 1
-    lean_cells(words, board, base, room, formula, phases)
+    lean_cells(words, board, base, room, encoding, phases)
     return done
 
 
@@ -244,19 +244,19 @@ def may_speak(board, first, k):
 
 
 @kernel(inner=True)
-def lean_cells(words, board, base, room, formula, phases):
+def lean_cells(words, board, base, room, encoding, phases):
     """Phases of the variables of cells: towards the likeliest colour."""
     messages, n_colours = room.messages, board.n_colours
     for cell in range(board.height * board.width):
         best, likeliest = -1.0, np.int64(-1)
         at = cell * n_colours
         for colour in range(n_colours):
-            literal = np.int64(formula.cells[U(at + colour)])
+            literal = np.int64(encoding.cells[U(at + colour)])
             belief = messages[0, U(at + colour)] * messages[1, U(at + colour)]
             if abs(literal) != TRUE and belief > best:
                 best, likeliest = belief, colour
         for colour in range(n_colours):
-            literal = np.int64(formula.cells[U(at + colour)])
+            literal = np.int64(encoding.cells[U(at + colour)])
             if abs(literal) != TRUE:
                 agrees = colour == likeliest
                 if literal > 0:

@@ -36,7 +36,7 @@ ONLY_TRUE, EITHER, NEVER = 0, 1, 2
 """How the variable of a cell takes part in `another solution than this one`: if it is true there; always; never."""
 
 
-class Formula(NamedTuple):
+class Encoding(NamedTuple):
     """Room for a formula, and the formula in it.
 
     flat      int32, clauses one behind the other, each ended by 0 (a DIMACS stream).
@@ -55,7 +55,7 @@ class Formula(NamedTuple):
     sizes: np.ndarray
 
 
-class Desk(NamedTuple):
+class EncodeWork(NamedTuple):
     """Room to work on the longest line: `n` cells, `k` blocks.
 
     start, end  uint8[k * (n + 1)], whether a block can begin at, or end before, a cell.
@@ -103,13 +103,13 @@ def put(flat, n, first, second, third):
 
 
 @kernel(inner=True)
-def cell_variables(words, board, base, formula):
+def cell_variables(words, board, base, encoding):
     """Literals and roles of all cells; the clauses `exactly one colour` where more than two are left.
 
     Solutions to clues without blots hold equally many cells of each ink: another one lacks ink where this one has some.
     """
     n_colours, width = board.n_colours, board.width
-    flat, literals, role = formula.flat, formula.cells, formula.role
+    flat, literals, role = encoding.flat, encoding.cells, encoding.role
     hides = False
     for j in range(board.block_starts[U(board.line)], board.block_starts[U(board.line + board.height + width)]):
         hides |= board.lengths[U(j)] == 0
@@ -155,19 +155,19 @@ def cell_variables(words, board, base, formula):
                     for other in range(colour + 1, n_colours):
                         one, two = np.int64(literals[U(at + colour)]), np.int64(literals[U(at + other)])
                         n = put(flat, n, -one, -two, -TRUE)
-    formula.sizes[0], formula.sizes[1], formula.sizes[2] = variable, variable, n
+    encoding.sizes[0], encoding.sizes[1], encoding.sizes[2] = variable, variable, n
 
 
 @kernel(inner=True)
-def find_places(words, board, plane, line_words, n, first, k, desk):
-    """Where each block can begin (desk.start) and, for those of unknown length, end (desk.end). False if some cannot.
+def find_places(words, board, plane, line_words, n, first, k, work):
+    """Where each block can begin (work.start) and, for those of unknown length, end (work.end). False if some cannot.
 
     plane       of the background of the line in words; those of the inks follow, line_words apart.
     first, k    the blocks of the line.
     """
-    start, end, runs = desk.start, desk.end, desk.runs
+    start, end, runs = work.start, work.end, work.runs
     before, after = np.int64(0), n + 2  # the two halves of flags[: 2 * (n + 2)] take turns
-    flags = desk.flags
+    flags = work.flags
     flags[U(before)] = 1
     for i in range(1, n + 1):
         flags[U(before + i)] = flags[U(before + i - 1)] and may_be(words, plane, i - 1)
@@ -233,13 +233,13 @@ def find_places(words, board, plane, line_words, n, first, k, desk):
 
 
 @kernel(inner=True)
-def ladder(flags, at, n, formula, literals, to):
+def ladder(flags, at, n, encoding, literals, to):
     """Order variables for the places flags[at:at+n+1]; their literals for p = -1..n go to literals[to:]."""
     last = np.int64(-1)
     for i in range(n + 1):
         if flags[U(at + i)]:
             last = i
-    variable, length = formula.sizes[1], formula.sizes[2]
+    variable, length = encoding.sizes[1], encoding.sizes[2]
     current = -TRUE
     literals[U(to)] = current
     for i in range(n + 1):
@@ -248,19 +248,19 @@ def ladder(flags, at, n, formula, literals, to):
                 current = TRUE
             else:
                 variable += 1
-                if variable <= len(formula.places):
-                    formula.places[U(variable - 1)] = i
+                if variable <= len(encoding.places):
+                    encoding.places[U(variable - 1)] = i
                 if current != -TRUE:
-                    length = put(formula.flat, length, -current, variable, -TRUE)
+                    length = put(encoding.flat, length, -current, variable, -TRUE)
                 current = variable
         literals[U(to + i + 1)] = current
-    formula.sizes[1], formula.sizes[2] = variable, length
+    encoding.sizes[1], encoding.sizes[2] = variable, length
 
 
 @kernel(inner=True)
-def encode_line(board, line, n, first, k, desk, formula):
-    """The clauses of one line whose places are on the desk."""
-    flat, literals, step = formula.flat, desk.literals, n + 2
+def encode_line(board, line, n, first, k, work, encoding):
+    """The clauses of one line whose places are on the work."""
+    flat, literals, step = encoding.flat, work.literals, n + 2
     ends = k * step
     is_row, width, n_colours = line < board.height, board.width, board.n_colours
     cell = line * width * n_colours if is_row else (line - board.height) * n_colours
@@ -268,59 +268,59 @@ def encode_line(board, line, n, first, k, desk, formula):
     block = first - np.int64(board.block_starts[U(board.line)])
     for j in range(k):
         length = np.int64(board.lengths[U(first + j)])
-        formula.starts[U(block + j)] = formula.sizes[1] + 1
-        ladder(desk.start, j * (n + 1), n, formula, literals, j * step)
+        encoding.starts[U(block + j)] = encoding.sizes[1] + 1
+        ladder(work.start, j * (n + 1), n, encoding, literals, j * step)
         if length == 0:
-            ladder(desk.end, j * (n + 1), n, formula, literals, ends + j * step)
-            size = formula.sizes[2]
+            ladder(work.end, j * (n + 1), n, encoding, literals, ends + j * step)
+            size = encoding.sizes[2]
             for p in range(1, n + 1):
-                if desk.end[U(j * (n + 1) + p)]:
+                if work.end[U(j * (n + 1) + p)]:
                     ended, begun = np.int64(literals[U(ends + j * step + p + 1)]), np.int64(literals[U(j * step + p)])
                     size = put(flat, size, -ended, begun, -TRUE)
-            formula.sizes[2] = size
+            encoding.sizes[2] = size
         else:
             for p in range(-1, n + 1):
                 begun = np.int64(literals[U(j * step + p - length + 1)]) if p >= length - 1 else -TRUE
                 literals[U(ends + j * step + p + 1)] = begun
-    size = formula.sizes[2]
+    size = encoding.sizes[2]
     for j in range(k):
         colour = np.int64(board.colours[U(first + j)])
         if j + 1 < k:
             sep = 1 if np.int64(board.colours[U(first + j + 1)]) == colour else 0
             for p in range(n):
-                if desk.start[U((j + 1) * (n + 1) + p)]:
+                if work.start[U((j + 1) * (n + 1) + p)]:
                     after = np.int64(literals[U((j + 1) * step + p + 1)])
                     ended = np.int64(literals[U(ends + j * step + p - sep + 1)]) if p >= sep - 1 else -TRUE
                     size = put(flat, size, -after, ended, -TRUE)
         for p in range(n):
             begun = np.int64(literals[U(j * step + p + 1)])
             ended = np.int64(literals[U(ends + j * step + p + 1)])
-            size = put(flat, size, -begun, ended, np.int64(formula.cells[U(cell + p * stride + colour)]))
+            size = put(flat, size, -begun, ended, np.int64(encoding.cells[U(cell + p * stride + colour)]))
     for j in range(k + 1):
         for p in range(n):
             ended = np.int64(literals[U(ends + (j - 1) * step + p + 1)]) if j > 0 else TRUE
             begun = np.int64(literals[U(j * step + p + 1)]) if j < k else -TRUE
-            size = put(flat, size, -ended, begun, np.int64(formula.cells[U(cell + p * stride)]))
-    formula.sizes[2] = size
+            size = put(flat, size, -ended, begun, np.int64(encoding.cells[U(cell + p * stride)]))
+    encoding.sizes[2] = size
 
 
 @kernel
-def encode(place, clues, scratch_words, words, desk, formula):
+def encode(place, clues, scratch_words, words, work, encoding):
     """Write the formula of puzzle `place` of a set, whose planes are the state ROOT in words; see board, solve.solve.
 
     Returns False when some block has no place: then there is no solution, and the formula means nothing.
     """
     board = board_of(place, clues, scratch_words)
     base = board.stack + ROOT * board.state_words
-    cell_variables(words, board, base, formula)
+    cell_variables(words, board, base, encoding)
     for line in range(board.height + board.width):
         first, k = blocks_of(board, line)
         plane, line_words, n = line_at(board, base, line)
-        if not find_places(words, board, plane, line_words, n, first, k, desk):
+        if not find_places(words, board, plane, line_words, n, first, k, work):
             return False
-        encode_line(board, line, n, first, k, desk, formula)
+        encode_line(board, line, n, first, k, work, encoding)
     last = np.int64(board.block_starts[U(board.line + board.height + board.width)])
-    formula.starts[U(last - np.int64(board.block_starts[U(board.line)]))] = formula.sizes[1] + 1
+    encoding.starts[U(last - np.int64(board.block_starts[U(board.line)]))] = encoding.sizes[1] + 1
     return True
 
 

@@ -7,6 +7,7 @@ file, which then goes to the format's `parse`. Bytes are ASCII, lines end in "\\
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,23 @@ COUNT, COUNT_COLOUR, COLOUR_END, COUNT_END = (
 
 
 MAX_COLOUR = 65_535  # colours are uint16
+
+
+class Texts(NamedTuple):
+    """What is read: data[starts[i] : starts[i + 1]] is a section, cells likewise the goal of a puzzle."""
+
+    data: np.ndarray
+    starts: np.ndarray
+    cells: np.ndarray
+    cell_starts: np.ndarray
+
+
+class Blocks(NamedTuple):
+    """What is found: blocks of each line, then lengths and colours of all blocks."""
+
+    counts: np.ndarray
+    lengths: np.ndarray
+    colours: np.ndarray
 
 
 def read_sections(
@@ -46,12 +64,11 @@ def read_sections(
     cell_starts = np.zeros(len(goals) + 1, np.int64)
     np.cumsum([len(goal) for goal in goals], out=cell_starts[1:])
     room = len(data) + len(sections) + 1  # a line takes a byte or ends its section, a block takes a byte
-    counts, lengths, colours = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint16)
+    found = Blocks(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint16))
     good = np.zeros(len(heights), np.bool_)
-    n_lines, n_blocks = _read(
-        data, starts, heights, widths, owners, cells, cell_starts, xml, counts, lengths, colours, good
-    )  # fmt: skip
-    return good, counts[:n_lines].copy(), lengths[:n_blocks].copy(), colours[:n_blocks].copy()
+    texts = Texts(data, starts, cells, cell_starts)
+    n_lines, n_blocks = _read(texts, heights, widths, owners, xml, found, good)
+    return good, found.counts[:n_lines].copy(), found.lengths[:n_blocks].copy(), found.colours[:n_blocks].copy()
 
 
 @kernel(inline=True)
@@ -161,8 +178,10 @@ def _shows(cells, start, step, n_cells, lengths, colours, block, count):
 
 
 @kernel
-def _read(data, starts, heights, widths, owners, cells, cell_starts, xml, counts, lengths, colours, good):
+def _read(texts, heights, widths, owners, xml, found, good):
     """Returns (lines, blocks)."""
+    data, starts, cells, cell_starts = texts.data, texts.starts, texts.cells, texts.cell_starts
+    counts, lengths, colours = found.counts, found.lengths, found.colours
     n_lines, n_blocks = 0, 0
     first, line_from, block_from = 0, 0, 0  # of the file that is being read
     spoilt = -1  # the last file with a bad puzzle

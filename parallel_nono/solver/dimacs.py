@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.board import OPEN_CELL
-from ..kernels.encode import TRUE
-from ..kernels.encode import Formula as Encoded
+from ..kernels.encode import TRUE, Encoding
 from ..kernels.known import known_planes
 from ..kernels.plain_cnf import N_KINDS
 from ..puzzle import Block, Clue, Grid, Puzzle, letter
 from ..puzzleset import clues_of, set_of
 from . import plain_cnf
-from .plain_cnf import MAX_LITERALS, TooLarge, dimacs_parts
+from .formula import Formula
+from .plain_cnf import MAX_LITERALS, TooLarge
 from .sat import encoded
 
 KINDS = (
@@ -63,35 +63,28 @@ class SolverOutput(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Formula:
-    """Clauses that say what a puzzle says.
+class Explained(Formula):
+    """A formula with what people are told of it.
 
-    encoding     its name, for people.
-    clauses      int32 literals, a 0 behind each clause.
-    cells        int32[height, width, colours]: the literal of `cell has colour`; TRUE or -TRUE (kernels.encode) where
-                 there is none.
+    encoding     its name.
+    shape        height and width of the puzzle.
     kinds        how many clauses say what, by a few words for people.
     comments     what the variables mean, a line each.
     sized        all blocks have known lengths.
     """
 
     encoding: str
-    n_variables: int
-    clauses: np.ndarray
-    cells: np.ndarray
+    shape: tuple[int, int]
     kinds: dict[str, int]
     comments: tuple[str, ...]
     sized: bool = True
 
     @property
-    def n_clauses(self) -> int:
-        return int(np.count_nonzero(self.clauses == 0))
+    def cells(self) -> np.ndarray:
+        """int32[height, width, colours], the literals."""
+        return self.literals.reshape(*self.shape, -1)
 
-    @property
-    def n_literals(self) -> int:
-        return len(self.clauses) - self.n_clauses
-
-    def excluding(self, grid: Grid) -> Formula:
+    def excluding(self, grid: Grid) -> Explained:
         """With one more clause: not this solution.
 
         Its inked cells suffice where all solutions have equally many of each ink, as they do if all lengths are known.
@@ -104,18 +97,26 @@ class Formula:
         return replace(self, clauses=clauses, kinds={**self.kinds, EXCLUDED: self.kinds.get(EXCLUDED, 0) + 1})
 
 
-def plain_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Formula:
+def plain_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Explained:
     """The five-rule encoding of a puzzle.
 
     known   uint16[cells], colour indices row by row, OPEN_CELL where nothing is known: clauses of one literal.
     Errors  plain_cnf.TooLarge; InvalidPuzzle if a block has no known length.
     """
-    formula = plain_cnf.plain_formula(clues_of(set_of([puzzle])), 0, known)
-    kinds = dict(zip(KINDS, formula.counts[:N_KINDS].tolist(), strict=True))
+    formula, counts = plain_cnf.plain_formula(clues_of(set_of([puzzle])), 0, known)
+    kinds = dict(zip(KINDS, counts[:N_KINDS].tolist(), strict=True))
     if known is not None:
-        kinds["cells known before"] = int(np.count_nonzero(formula.flat == 0)) - sum(kinds.values())
-    cells = formula.literals.reshape(puzzle.height, puzzle.width, puzzle.n_colours)
-    return Formula("plain", formula.n_variables, formula.flat, cells, kinds, tuple(_plain_comments(puzzle)))
+        kinds["cells known before"] = formula.n_clauses - sum(kinds.values())
+    return _explained(formula, "plain", puzzle, kinds, _plain_comments(puzzle))
+
+
+def _explained(
+    formula: Formula, encoding: str, puzzle: Puzzle, kinds: dict[str, int], comments: Iterable[str]
+) -> Explained:
+    shape, sized = (puzzle.height, puzzle.width), not puzzle.has_blots
+    return Explained(
+        formula.clauses, formula.n_variables, formula.literals, encoding, shape, kinds, tuple(comments), sized
+    )
 
 
 def _plain_comments(puzzle: Puzzle) -> Iterator[str]:
@@ -163,7 +164,7 @@ def _block(puzzle: Puzzle, line: str, number: int, block: Block) -> str:
     return f"{line}, block {number} ({block.text}{ink})"
 
 
-def order_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Formula:
+def order_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Explained:
     """The lean order encoding of a puzzle (kernels.encode), from what is known of it; as `plain_formula`.
 
     Errors  plain_cnf.TooLarge.
@@ -173,23 +174,22 @@ def order_formula(puzzle: Puzzle, known: np.ndarray | None = None) -> Formula:
     said = np.full(cells, OPEN_CELL, np.uint16) if known is None else known
     words = np.zeros(known_planes(0, clues, said, np.zeros(0, np.uint64)), np.uint64)
     known_planes(0, clues, said, words)
-    shape = (puzzle.height, puzzle.width, max(puzzle.n_colours, 2))
+    n_colours = max(puzzle.n_colours, 2)
     made = encoded(clues, 0, 0, words, MAX_LITERALS)
     if isinstance(made, int):
         raise TooLarge(f"expected an order encoding of at most {MAX_LITERALS:,} literals, found more than that")
-    formula, possible = made
+    encoding, possible = made
     if not possible:
-        never = np.full(shape, -TRUE, np.int32)
-        return Formula("order", 0, np.zeros(1, np.int32), never, {"a block has no place": 1}, ())
-    literals = formula.cells.reshape(shape)
-    _, variables, numbers = formula.sizes.tolist()
-    clauses = formula.flat[:numbers]
-    kinds = {"cells, ladders, order, covers and gaps": int(np.count_nonzero(clauses == 0))}
-    comments = tuple(_order_comments(puzzle, literals, formula))
-    return Formula("order", variables, clauses, literals, kinds, comments, not puzzle.has_blots)
+        formula = Formula(np.zeros(1, np.int32), 0, np.full((cells, n_colours), -TRUE, np.int32))
+        return _explained(formula, "order", puzzle, {"a block has no place": 1}, ())
+    _, variables, numbers = encoding.sizes.tolist()
+    formula = Formula(encoding.flat[:numbers], variables, encoding.cells.reshape(cells, n_colours))
+    kinds = {"cells, ladders, order, covers and gaps": formula.n_clauses}
+    literals = formula.literals.reshape(puzzle.height, puzzle.width, n_colours)
+    return _explained(formula, "order", puzzle, kinds, _order_comments(puzzle, literals, encoding))
 
 
-def _order_comments(puzzle: Puzzle, literals: np.ndarray, formula: Encoded) -> Iterator[str]:
+def _order_comments(puzzle: Puzzle, literals: np.ndarray, encoding: Encoding) -> Iterator[str]:
     yield "open cells of a row: column, then literal:colour for each colour that is left"
     for row, line in enumerate(literals.tolist(), start=1):
         told = (
@@ -201,8 +201,8 @@ def _order_comments(puzzle: Puzzle, literals: np.ndarray, formula: Encoded) -> I
     block = 0
     for line, clue, _ in _lines(puzzle):
         for number, one in enumerate(clue, start=1):
-            first, last = formula.starts[block : block + 2].tolist()
-            places = formula.places[first - 1 : last - 1].tolist()
+            first, last = encoding.starts[block : block + 2].tolist()
+            places = encoding.places[first - 1 : last - 1].tolist()
             told = (f"{variable}:{place + 1}" for variable, place in enumerate(places, start=first))
             ends = " begins, then ends before it" if one.is_blot else ""
             if text := " ".join(told):
@@ -217,12 +217,12 @@ def _told(puzzle: Puzzle, cell: list[int]) -> Iterator[str]:
             yield f"{literal}:{letter(colour, puzzle.n_colours)}"
 
 
-def dimacs(formula: Formula, title: str) -> Iterator[bytes]:
+def dimacs(formula: Explained, title: str) -> Iterator[bytes]:
     """The formula as the parts of a DIMACS file."""
     kinds = (f"{count} clauses: {kind}" for kind, count in formula.kinds.items() if count)
     comments = (title, f"encoding: {formula.encoding}", *kinds, *formula.comments)
     yield "".join(f"c {_printable(comment)}\n" for comment in comments).encode()
-    yield from dimacs_parts(formula.clauses, formula.n_variables)
+    yield from formula.dimacs()
 
 
 def _printable(text: str) -> str:
@@ -275,7 +275,7 @@ def _take(word: str, values: np.ndarray, place: str) -> None:
         values[variable] = value
 
 
-def grid_of(formula: Formula, values: np.ndarray, source: str) -> Grid:
+def grid_of(formula: Explained, values: np.ndarray, source: str) -> Grid:
     """The grid that an assignment shows; values as in SolverOutput.
 
     Errors  InvalidOutput for a cell without a value, or with two inks.

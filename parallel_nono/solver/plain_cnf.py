@@ -5,44 +5,23 @@ It is there to compare with: published figures are about these clauses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import numpy as np
 
 from ..attempt import Limits
 from ..kernels.board import OPEN_CELL
-from ..kernels.encode import ONLY_TRUE, TRUE, dimacs
+from ..kernels.encode import ONLY_TRUE, TRUE
 from ..kernels.plain_cnf import LITERALS, N_COUNTS, N_KINDS, VARIABLES, count_clauses, write_clauses
 from ..puzzle import InvalidPuzzle, line_name
 from ..puzzleset import Clues
+from .formula import Formula
 from .sat import BYTES_A_NUMBER, Problem
 
 MAX_LITERALS = 1 << 28
 """A larger formula is refused before anything is allocated; an array of so many takes 1 GiB."""
 
-NUMBERS_AT_ONCE = 1 << 20
-"""Literals turned into text at a time."""
-
 
 class TooLarge(InvalidPuzzle):
     """The formula would have more literals than MAX_LITERALS."""
-
-
-class PlainFormula(NamedTuple):
-    """The formula of one puzzle.
-
-    flat         int32 literals, a 0 behind each clause.
-    literals     int32[cells, colours], the literal of `cell has colour`; TRUE or -TRUE where there is none: the
-                 background of a coloured cell is what no ink is.
-    n_variables  of which the first cells * inks are those of cells.
-    counts       int64[N_COUNTS], see kernels.plain_cnf; without what was known.
-    """
-
-    flat: np.ndarray
-    literals: np.ndarray
-    n_variables: int
-    counts: np.ndarray
 
 
 def plain_counts(clues: Clues, place: int) -> np.ndarray:
@@ -63,11 +42,13 @@ def plain_counts(clues: Clues, place: int) -> np.ndarray:
     return counts
 
 
-def plain_formula(clues: Clues, place: int, known: np.ndarray | None = None) -> PlainFormula:
-    """The formula of one puzzle of a set.
+def plain_formula(clues: Clues, place: int, known: np.ndarray | None = None) -> tuple[Formula, np.ndarray]:
+    """The formula of one puzzle of a set; the first cells * inks of its variables are those of cells.
 
     known   uint16[cells], colour indices row by row, OPEN_CELL where nothing is; it becomes clauses of one literal, and
             changes no number of a variable.
+    Returns the formula: the background of a coloured cell, which is what no ink is, has no variable; and its
+            `plain_counts`, without what was known.
     Errors  as `plain_counts`.
     """
     counts = plain_counts(clues, place)
@@ -81,7 +62,7 @@ def plain_formula(clues: Clues, place: int, known: np.ndarray | None = None) -> 
     literals = np.empty((cells, inks + 1), np.int32)
     literals[:, 1:] = np.arange(1, cells * inks + 1).reshape(cells, inks)
     literals[:, 0] = -literals[:, 1] if inks == 1 else -TRUE
-    return PlainFormula(flat, literals, int(counts[VARIABLES]), counts)
+    return Formula(flat, int(counts[VARIABLES]), literals), counts
 
 
 def _numbers(counts: np.ndarray) -> int:
@@ -112,17 +93,8 @@ def plain_problem(clues: Clues, place: int, limits: Limits, known: np.ndarray | 
         return MAX_LITERALS * BYTES_A_NUMBER >> 20
     if need > limits.memory_mib:
         return need
-    formula = plain_formula(clues, place, known)
+    formula, _ = plain_formula(clues, place, known)
     # A solution is excluded by its inked cells: all solutions have equally many of each ink.
     role = np.full(formula.literals[:, 1:].size, ONLY_TRUE, np.uint8)
     phases = np.zeros(formula.n_variables, np.int8)
-    return Problem(formula.flat, formula.literals, role, formula.n_variables, phases)
-
-
-def dimacs_parts(flat: np.ndarray, n_variables: int) -> Iterator[bytes]:
-    """A formula as the parts of a DIMACS file, comments apart."""
-    yield f"p cnf {n_variables} {np.count_nonzero(flat == 0)}\n".encode()
-    text = np.empty(12 * min(NUMBERS_AT_ONCE, len(flat)), np.uint8)
-    for first in range(0, len(flat), NUMBERS_AT_ONCE):
-        part = flat[first : first + NUMBERS_AT_ONCE]
-        yield text[: dimacs(part, len(part), text)].tobytes()
+    return Problem(formula, role, phases)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,11 @@ import numpy as np
 
 from ..attempt import Limits
 from ..puzzleset import Clues
+from .formula import Formula
 from .prover import Question, prove
 
 if TYPE_CHECKING:
-    from ..kernels.encode import Formula
+    from ..kernels.encode import Encoding
 
 ROUNDS = 20
 """Of belief propagation, at most."""
@@ -45,7 +46,7 @@ def compile_first(clues: Clues, place: int, scratch: int, words: np.ndarray) -> 
             problem = problem_of(clues, place, scratch, words, Limits(), few=-1)
             if isinstance(problem, Problem):
                 components(problem)
-                dimacs_of(problem.flat[:1], 1)
+                b"".join(problem.formula.dimacs())
                 done.set()
 
 
@@ -70,15 +71,15 @@ class Decision:
 
 @dataclass(slots=True)
 class Problem:
-    """A formula of one puzzle; see kernels.encode.Formula, whose arrays are cut to their sizes here.
+    """A formula of one puzzle, and what a solver is told of its variables.
 
+    role        uint8[variables of cells], see kernels.encode.Encoding.
+    phases      int8[variables], 1 or -1: which value to try first; all 0: none is told.
     impossible  some block has no place: there is no solution.
     """
 
-    flat: np.ndarray
-    literals: np.ndarray
+    formula: Formula
     role: np.ndarray
-    n_variables: int
     phases: np.ndarray
     impossible: bool = False
 
@@ -101,32 +102,26 @@ def problem_of(
     made = encoded(clues, place, scratch, words, (limits.memory_mib << 20) // BYTES_A_NUMBER)
     if isinstance(made, int):
         return made * BYTES_A_NUMBER >> 20
-    formula, possible = made
-    n_cells, variables, size = formula.sizes.tolist()
+    encoding, possible = made
+    n_cells, variables, size = encoding.sizes.tolist()
     n_colours = max(int(clues.n_colours[place]), 2)
-    cells = len(formula.cells) // n_colours
+    literals = encoding.cells.reshape(-1, n_colours)
     phases = np.zeros(variables, np.int8)
     if possible and known is not None:
-        _lean_to(known, formula.cells.reshape(cells, n_colours), phases)
-    elif possible and limits.plan.hints and n_cells > few and cells * n_colours <= MAX_BELIEFS:
-        _believe(clues, place, scratch, words, formula, phases)
-    return Problem(
-        formula.flat[:size],
-        formula.cells.reshape(cells, n_colours),
-        formula.role[:n_cells].copy(),
-        variables,
-        phases,
-        not possible,
-    )
+        _lean_to(known, literals, phases)
+    elif possible and limits.plan.hints and n_cells > few and literals.size <= MAX_BELIEFS:
+        _believe(clues, place, scratch, words, encoding, phases)
+    formula = Formula(encoding.flat[:size], variables, literals)
+    return Problem(formula, encoding.role[:n_cells].copy(), phases, not possible)
 
 
-def encoded(clues: Clues, place: int, scratch: int, words: np.ndarray, most: int) -> tuple[Formula, bool] | int:
+def encoded(clues: Clues, place: int, scratch: int, words: np.ndarray, most: int) -> tuple[Encoding, bool] | int:
     """What kernels.encode makes of puzzle `place`, whose planes are the state ROOT in words.
 
-    Returns  the formula, and False if a block has no place (it then means nothing); or how many numbers it has, at
+    Returns  the encoding, and False if a block has no place (it then means nothing); or how many numbers it has, at
              least, if that is more than `most`.
     """
-    from ..kernels.encode import Desk, Formula, encode
+    from ..kernels.encode import EncodeWork, Encoding, encode
 
     height, width, n_colours = int(clues.heights[place]), int(clues.widths[place]), max(int(clues.n_colours[place]), 2)
     lines = clues.block_starts[clues.line_starts[place] : clues.line_starts[place + 1] + 1]
@@ -134,7 +129,7 @@ def encoded(clues: Clues, place: int, scratch: int, words: np.ndarray, most: int
     table = int(np.diff(lines).max(initial=0)) * (longest + 2)
     if max(cells * n_colours, 2 * table) > most:
         return max(cells * n_colours, 2 * table)
-    desk = Desk(
+    work = EncodeWork(
         np.zeros(table, np.uint8),
         np.zeros(table, np.uint8),
         np.zeros(4 * (longest + 2), np.uint8),
@@ -143,7 +138,7 @@ def encoded(clues: Clues, place: int, scratch: int, words: np.ndarray, most: int
     )
     size, variables = min(64 * cells, most), 8 * cells
     while True:
-        formula = Formula(
+        encoding = Encoding(
             np.empty(size, np.int32),
             np.empty(cells * n_colours, np.int32),
             np.empty(cells * n_colours, np.uint8),
@@ -151,20 +146,20 @@ def encoded(clues: Clues, place: int, scratch: int, words: np.ndarray, most: int
             np.empty(int(lines[-1] - lines[0]) + 1, np.int32),
             np.zeros(3, np.int64),
         )
-        possible = bool(encode(place, clues, scratch, words, desk, formula))
-        _, n_variables, n_numbers = formula.sizes.tolist()
+        possible = bool(encode(place, clues, scratch, words, work, encoding))
+        _, n_variables, n_numbers = encoding.sizes.tolist()
         if n_numbers > most:
             return int(n_numbers)
         if n_numbers <= size and n_variables <= variables:
-            return formula, possible
+            return encoding, possible
         size, variables = max(n_numbers + 4, size), max(n_variables, variables)
 
 
-def _believe(clues: Clues, place: int, scratch: int, words: np.ndarray, formula: Formula, phases: np.ndarray) -> None:
+def _believe(clues: Clues, place: int, scratch: int, words: np.ndarray, encoding: Encoding, phases: np.ndarray) -> None:
     from ..kernels.belief import Room, believe
 
     rows, columns = int(clues.heights[place]), int(clues.widths[place])
-    n, n_numbers, longest = np.repeat([columns, rows], [rows, columns]), len(formula.cells), max(rows, columns)
+    n, n_numbers, longest = np.repeat([columns, rows], [rows, columns]), len(encoding.cells), max(rows, columns)
     n_colours = n_numbers // (rows * columns)
     lines = clues.block_starts[clues.line_starts[place] : clues.line_starts[place + 1] + 1]
     sums = np.concatenate([[0], np.cumsum(clues.lengths[lines[0] : lines[-1]], dtype=np.int64)])
@@ -178,7 +173,7 @@ def _believe(clues: Clues, place: int, scratch: int, words: np.ndarray, formula:
         np.empty(starts),
     )
     phases[:] = 1
-    believe(place, clues, scratch, words, formula, room, ROUNDS, phases)
+    believe(place, clues, scratch, words, encoding, room, ROUNDS, phases)
 
 
 def _lean_to(known: np.ndarray, literals: np.ndarray, phases: np.ndarray) -> None:
@@ -188,15 +183,6 @@ def _lean_to(known: np.ndarray, literals: np.ndarray, phases: np.ndarray) -> Non
     phases[:] = 1
     cell, colour = np.nonzero((literals > 0) & (literals < TRUE))
     phases[literals[cell, colour] - 1] = np.where(known[cell] == colour, 1, -1)
-
-
-def dimacs_of(flat: np.ndarray, n_variables: int) -> bytes:
-    """Clauses (int32, each ended by 0) as DIMACS text."""
-    from ..kernels.encode import dimacs
-
-    text = np.empty(12 * len(flat) + 12, np.uint8)
-    header = f"p cnf {n_variables} {np.count_nonzero(flat == 0)}\n".encode()
-    return header + text[: dimacs(flat, len(flat), text)].tobytes()
 
 
 def decide(
@@ -211,7 +197,7 @@ def decide(
     until = monotonic() + seconds
     if problem.impossible:
         return Decision(_grids(problem, [], [], 0), 0, True, "exhausted")
-    whole = [(problem.role, problem.flat)]
+    whole = [(problem.role, problem.formula.clauses)]
     parts = components(problem) if wanted > 2 else whole
     if len(parts) == 1:
         return _count(problem, limits, whole, wanted, keep, until, stopped)
@@ -276,19 +262,19 @@ def components(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
     """(roles, clauses) of the parts of a formula that share no variable; what belongs to others has the role NEVER."""
     from ..kernels.encode import NEVER, join_variables
 
-    parents = np.arange(problem.n_variables + 1, dtype=np.int32)
-    join_variables(problem.flat, parents)
+    parents = np.arange(problem.formula.n_variables + 1, dtype=np.int32)
+    join_variables(problem.formula.clauses, parents)
     of_cells = parents[1 : len(problem.role) + 1]
     roots = np.unique(of_cells)
     if len(roots) < 2:
-        return [(problem.role, problem.flat)]
-    ends = np.flatnonzero(problem.flat == 0)
+        return [(problem.role, problem.formula.clauses)]
+    ends = np.flatnonzero(problem.formula.clauses == 0)
     sizes = np.diff(ends, prepend=-1)
-    of_clauses = parents[np.abs(problem.flat[ends - sizes + 1])]
+    of_clauses = parents[np.abs(problem.formula.clauses[ends - sizes + 1])]
     of_clauses[~np.isin(of_clauses, roots)] = roots[0]  # blocks that no open cell depends on
     of_numbers = np.repeat(of_clauses, sizes)
     return [
-        (np.where(of_cells == root, problem.role, NEVER).astype(np.uint8), problem.flat[of_numbers == root])
+        (np.where(of_cells == root, problem.role, NEVER).astype(np.uint8), problem.formula.clauses[of_numbers == root])
         for root in roots
     ]
 
@@ -302,13 +288,15 @@ def _questions(problem: Problem, role: np.ndarray, flat: np.ndarray, limits: Lim
         seeds = [int(extra) for extra in extras if extra.isdecimal()]
         cells, shuffled = np.arange(1, len(role) + 1, dtype=np.int32), flat
         if seeds:
-            order = np.random.default_rng(seeds[0]).permutation(problem.n_variables).astype(np.int32)
+            order = np.random.default_rng(seeds[0]).permutation(problem.formula.n_variables).astype(np.int32)
             renamed = np.concatenate([[0], order + 1]).astype(np.int32)
             shuffled, cells = np.sign(flat) * renamed[np.abs(flat)], renamed[cells]
             turned = np.empty_like(phases)
             turned[order] = phases
             phases = turned
-        questions.append(Question(name, dimacs_of(shuffled, problem.n_variables), phases, cells, role))
+        questions.append(
+            Question(name, b"".join(replace(problem.formula, clauses=shuffled).dimacs()), phases, cells, role)
+        )
     return questions
 
 
@@ -316,7 +304,7 @@ def _grids(problem: Problem, roles: list[np.ndarray], models: list[np.ndarray], 
     """The first `keep` solutions as colour indices: every combination of the models of the parts."""
     from ..kernels.encode import NEVER, TRUE
 
-    literals = problem.literals
+    literals = problem.formula.literals
     grids = np.zeros((keep, len(literals)), np.uint16)
     for number in range(keep):
         values, rest = np.zeros(len(problem.role) + 1, bool), number

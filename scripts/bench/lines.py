@@ -22,10 +22,10 @@ from parallel_nono.kernels import kernel
 from parallel_nono.kernels.bits import U0, U1, U, lowest_bit
 from parallel_nono.kernels.board import all_waiting, board_of, forget_visits, open_planes
 from parallel_nono.kernels.colour import solve_line_colour
-from parallel_nono.kernels.layout import BLOCK_TABLES, DIRTY, line_scratch
+from parallel_nono.kernels.layout import DIRTY, line_scratch
 from parallel_nono.kernels.narrow import solve_line_narrow
 from parallel_nono.kernels.wide import visit_line
-from parallel_nono.kernels.windows import Desk, solve_line_windows
+from parallel_nono.kernels.windows import Line, line_work, solve_line_windows
 from parallel_nono.kernels.words import solve_line_2, solve_line_3
 from parallel_nono.puzzle import Puzzle, runs
 from parallel_nono.puzzleset import clues_of, plain_palette, set_of
@@ -101,7 +101,7 @@ def replay_words(states, firsts, counts, lengths, n, size, words):
 
 
 @kernel
-def replay_windows(states, firsts, counts, lengths, colours, n, size, desk, words, numbers):
+def replay_windows(states, firsts, counts, lengths, colours, n, size, most, words, numbers):
     total = 0
     for i in range(len(firsts)):
         for w in range(2 * size):
@@ -109,9 +109,9 @@ def replay_windows(states, firsts, counts, lengths, colours, n, size, desk, word
         k = np.int64(counts[i])
         for j in range(2 * k):
             numbers[j] = 0
-        total += solve_line_windows(
-            words, numbers, lengths, colours, np.int64(firsts[i]), k, n, np.int64(0), size, desk, np.int64(0), k
-        )
+        line = Line(lengths, colours, np.int64(firsts[i]), k, n, np.int64(0), size)
+        work = line_work(2 * size + 2, np.int64(2), size, len(words), 2 * most, most + 1)
+        total += solve_line_windows(words, numbers, line, work, np.int64(0), k)
     return total
 
 
@@ -161,20 +161,10 @@ def partly_known(n: int, lines: int) -> tuple[Any, ...]:
     return states, np.array(firsts), np.array(counts), np.array(lengths, np.int32)
 
 
-def desk_for(n: int, k: int) -> tuple[Desk, int]:
-    """A desk for lines of up to k blocks, and the words it takes."""
+def words_for(n: int, k: int) -> int:
+    """The words that lines of up to k blocks take, their planes before them."""
     size = (n + 63) // 64
-    first = 2 * size + 2
-    scratch = int(line_scratch(2, np.array(k), np.array(n), np.array(size)))
-    arenas = first + 4 * (size + 1)
-    length, each = (first + scratch - arenas) // 4, k + 1
-    desk = Desk(
-        *(first, first + 2 * (size + 1), size + 1),
-        *(arenas + i * length for i in range(4)),
-        *(2 * k + i * each for i in range(BLOCK_TABLES)),
-        2 * k + BLOCK_TABLES * each,
-    )
-    return desk, first + scratch
+    return 2 * size + 2 + int(line_scratch(2, k, n, size))
 
 
 class Prototypes:
@@ -318,10 +308,10 @@ def main() -> None:
         else:
             colours = np.ones(len(lengths), np.uint16)
             frozen(colours)
-            desk, need = desk_for(n, k)
+            need = words_for(n, k)
             assert need < len(words)
             ours = nanoseconds(
-                lambda: replay_windows(states, firsts, counts, lengths, colours, n, size, desk, words, numbers), lines
+                lambda: replay_windows(states, firsts, counts, lengths, colours, n, size, k, words, numbers), lines
             )
             if yard:
                 note = f"  prototype {yard.windows(states, firsts, counts, lengths, n):8.0f} (bounds cold)"

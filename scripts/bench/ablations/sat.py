@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -77,7 +78,7 @@ def five_rules(puzzle: Puzzle, known: np.ndarray | None) -> Problem:
 def neighbours(puzzle: Puzzle, known: np.ndarray | None) -> Problem:
     """The plain encoding with rule 3 for neighbouring blocks only."""
     problem = five_rules(puzzle, known)
-    block = np.zeros(problem.n_variables + 1, np.int64)  # of each start variable; 0 for cells
+    block = np.zeros(problem.formula.n_variables + 1, np.int64)  # of each start variable; 0 for cells
     variable, number = len(problem.role) + 1, 1
     for clues, n in ((puzzle.rows, puzzle.width), (puzzle.columns, puzzle.height)):
         for clue in clues:
@@ -85,15 +86,15 @@ def neighbours(puzzle: Puzzle, known: np.ndarray | None) -> Problem:
             for _ in clue:
                 block[variable : variable + places] = number
                 variable, number = variable + places, number + 1
-    ends = np.flatnonzero(problem.flat == 0)
+    ends = np.flatnonzero(problem.formula.clauses == 0)
     firsts = np.concatenate([[0], ends[:-1] + 1])
     two = np.flatnonzero(ends - firsts == 2)
-    one, other = (block[np.abs(problem.flat[firsts[two] + i])] for i in (0, 1))
+    one, other = (block[np.abs(problem.formula.clauses[firsts[two] + i])] for i in (0, 1))
     drop = two[(one > 0) & (other > one + 1)]
-    keep = np.ones(len(problem.flat), bool)
+    keep = np.ones(len(problem.formula.clauses), bool)
     for i in range(3):
         keep[firsts[drop] + i] = False
-    problem.flat = problem.flat[keep]
+    problem.formula = replace(problem.formula, clauses=problem.formula.clauses[keep])
     return problem
 
 
@@ -107,11 +108,11 @@ def decide(problem: Problem, guided: bool = True, all_cells: bool = False) -> Ru
     if problem.impossible:
         return Run("none", 0, 0.0)
     with Solver(name="cadical153") as solver:
-        numbers, bounds = problem.flat.tolist(), [-1, *np.flatnonzero(problem.flat == 0).tolist()]
+        numbers, bounds = problem.formula.clauses.tolist(), [-1, *np.flatnonzero(problem.formula.clauses == 0).tolist()]
         for before, end in pairwise(bounds):
             solver.add_clause(numbers[before + 1 : end])
         if problem.phases.any():
-            solver.set_phases((problem.phases * np.arange(1, problem.n_variables + 1)).tolist())
+            solver.set_phases((problem.phases * np.arange(1, problem.formula.n_variables + 1)).tolist())
         verdict = "none"
         for found in ("unique", "multiple"):
             solver.conf_budget(MAX_CONFLICTS)
@@ -194,7 +195,7 @@ def _turn(puzzles: list[Puzzle], sides: tuple[tuple[Variant, dict[str, bool]], .
             problem, before = build(puzzle)
             run = decide(problem, **how)
             conflicts[side] += run.conflicts
-            clauses[side] += int(np.count_nonzero(problem.flat == 0))
+            clauses[side] += int(np.count_nonzero(problem.formula.clauses == 0))
             seconds[side] += before + run.seconds
             n_open[side] += run.verdict == "open"
             verdicts.append(run.verdict)
