@@ -28,12 +28,13 @@ from parallel_nono.kernels.encode import TRUE
 from parallel_nono.kernels.plain_cnf import N_KINDS, RULE_1, RULE_2, RULE_3, RULE_5, VARIABLES
 from parallel_nono.puzzle import Block, Grid, InvalidPuzzle, Puzzle, letter
 from parallel_nono.puzzleset import clues_of, set_of
+from parallel_nono.solver import formula as formula_module
 from parallel_nono.solver import plain_cnf, solve_set
 from parallel_nono.solver.dimacs import (
     SATISFIABLE,
     UNKNOWN,
     UNSATISFIABLE,
-    Formula,
+    Explained,
     InvalidOutput,
     dimacs,
     grid_of,
@@ -103,7 +104,7 @@ def as_lists(clauses: np.ndarray) -> Iterator[list[int]]:
     assert not clause
 
 
-def models(formula: Formula) -> Iterator[list[int]]:
+def models(formula: Explained) -> Iterator[list[int]]:
     """Every solution as a solver finds them, each excluded by all of its cells."""
     with Solver(name="minisat22", bootstrap_with=as_lists(formula.clauses)) as solver:
         while solver.solve():
@@ -113,7 +114,7 @@ def models(formula: Formula) -> Iterator[list[int]]:
             solver.add_clause([-model[v - 1] for v in cells])
 
 
-def values_of(formula: Formula, model: list[int]) -> np.ndarray:
+def values_of(formula: Explained, model: list[int]) -> np.ndarray:
     return read_output([f"v {' '.join(map(str, model))} 0"], "test", formula.n_variables).values
 
 
@@ -132,7 +133,7 @@ def test_the_clauses_are_those_of_the_five_rules(puzzle: Puzzle) -> None:
 @hypothesis_settings(max_examples=60)
 @given(puzzles(most=4, max_colours=4), st.sampled_from([plain_formula, order_formula]), st.booleans())
 def test_the_formula_has_the_solutions_of_the_puzzle_and_no_others(
-    puzzle: Puzzle, encoded: Callable[..., Formula], lines: bool
+    puzzle: Puzzle, encoded: Callable[..., Explained], lines: bool
 ) -> None:
     known = solve_set(set_of([puzzle]), Limits(plan=Plan(("line",)))).cells[0] if lines else None
     formula = encoded(puzzle, known)
@@ -224,7 +225,7 @@ def test_the_solver_stops_when_it_is_told() -> None:
 def test_a_dimacs_file_holds_the_clauses(puzzle: Puzzle, at_once: int) -> None:
     formula = plain_formula(puzzle)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain_cnf, "NUMBERS_AT_ONCE", at_once)
+        patch.setattr(formula_module, "NUMBERS_AT_ONCE", at_once)
         text = b"".join(dimacs(formula, "title")).decode()
     lines = text.splitlines()
     comments = [line for line in lines if line.startswith("c")]
