@@ -15,7 +15,7 @@ from .puzzle import Clue, InvalidPuzzle, Puzzle
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .puzzleset import Clues
+    from .kernels.clues import Clues
 
 FEW_INKS = 10
 MAX_NAMED = 8
@@ -289,7 +289,7 @@ def turned(clues: Clues, transposed: bool, upside_down: bool, mirrored: bool) ->
     """The clues of every puzzle of a set in another position; the order of the three is that of the arguments."""
     import numpy as np
 
-    from .puzzleset import Clues
+    from .kernels.clues import Clues
 
     lines = clues.line_starts - clues.line_starts[0]
     blocks = clues.block_starts[clues.line_starts[0] : clues.line_starts[-1] + 1].astype(np.int64)

@@ -13,10 +13,11 @@ from parallel_nono.attempt import Limits
 from parallel_nono.generator import generate
 from parallel_nono.kernels import layout
 from parallel_nono.kernels.board import CONTRADICTION, OPEN, OPEN_CELL
+from parallel_nono.kernels.clues import Clues
 from parallel_nono.kernels.cuda import NO_ARRANGEMENT, OPEN_LINE
 from parallel_nono.kernels.line import solve_line_planes
 from parallel_nono.puzzle import BLOT, Block, Puzzle
-from parallel_nono.puzzleset import Clues, clues_of, plain_palette, set_of
+from parallel_nono.puzzleset import clues_of, plain_palette, set_of
 from parallel_nono.solver.cuda import _Propagation, propagate, unavailable
 from parallel_nono.solver.pipeline import solve_set
 

@@ -17,11 +17,12 @@ OPTIONS = PACKAGE / "cli"
 
 
 def too_long(text: str) -> Iterator[tuple[int, str, int]]:
-    """(line, name, parameters) of every function of a module with more than MOST of them."""
+    """(line, name, parameters) of every function of a module that callers give more than MOST of them."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             every = node.args
-            n = len([*every.posonlyargs, *every.args, *every.kwonlyargs, *filter(None, (every.vararg, every.kwarg))])
+            names = [*every.posonlyargs, *every.args, *every.kwonlyargs, *filter(None, (every.vararg, every.kwarg))]
+            n = sum(name.arg not in ("self", "cls") for name in names)
             if n > MOST:
                 yield node.lineno, getattr(node, "name", "lambda"), n
 

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels import layout
+from ..kernels.clues import Clues
 from ..kernels.lanes import BUSY, MAX_JOBS, NEXT_BITS, NEXT_MASK, STRIPS, TICKET, Lanes, introduce, serve
 from ..kernels.layout import DIRTY
-from ..puzzleset import Clues
 
 HEADER = 8
 """Numbers in front: the fields of Shape."""

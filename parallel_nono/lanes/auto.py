@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ..attempt import Limits
     from ..engine.work import Work
-    from ..puzzleset import Clues
+    from ..kernels.clues import Clues
     from ..solver.pipeline import Lines, Settled
     from .coordinator import Coordinator
 

@@ -33,7 +33,7 @@ import psutil
 from ..attempt import Limits
 from ..engine import EngineError
 from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
-from ..puzzleset import Clues
+from ..kernels.clues import Clues
 from ..solver.pipeline import Settled, no_arrangement
 from .arena import Arena, Desk, shape_of
 from .nodes import Remote, Share

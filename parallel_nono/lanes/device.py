@@ -7,7 +7,7 @@ import numpy as np
 from ..attempt import Limits
 from ..engine import EngineError
 from ..kernels.board import CONTRADICTION, OPEN, SPENT
-from ..puzzleset import Clues
+from ..kernels.clues import Clues
 from ..solver.pipeline import Settled, no_arrangement
 
 TEAM = "a CUDA device"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..puzzleset import Clues
+from ..kernels.clues import Clues
 from .arena import Arena, Desk
 from .rounds import Delta, Rounds
 from .team import READY_S, SLOTS, Actors

@@ -15,8 +15,8 @@ from numba.core.errors import NumbaPerformanceWarning
 from ..kernels import cuda as kernels
 from ..kernels import layout
 from ..kernels.board import CONTRADICTION, LATE, OPEN
+from ..kernels.clues import Clues
 from ..kernels.layout import plane_words
-from ..puzzleset import Clues
 
 LINE_THREADS, MERGE_THREADS = 32, 128
 """Threads of a block. A line is a long piece of work and there are few of them: small blocks fill all processors."""

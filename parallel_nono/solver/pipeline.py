@@ -38,6 +38,7 @@ from ..kernels.board import (
     STOP,
     WITNESS,
 )
+from ..kernels.clues import Clues
 from ..kernels.fit import FITS, misfits
 from ..kernels.layout import FIRST_LEVELS, NARROW
 from ..kernels.solve import (
@@ -61,7 +62,7 @@ from ..kernels.solve import (
 )
 from ..kernels.solve import solve as solve_kernel
 from ..puzzle import line_name
-from ..puzzleset import Clues, clues_of
+from ..puzzleset import clues_of
 
 STAGES: dict[str, int] = {"line": LINE, "probe": PROBE, "search": SEARCH, "sat": SAT}
 """The stages that a plan may name, with their bits in the jitted call; later ones presuppose `line`."""

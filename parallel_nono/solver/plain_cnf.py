@@ -9,10 +9,10 @@ import numpy as np
 
 from ..attempt import Limits
 from ..kernels.board import OPEN_CELL
+from ..kernels.clues import Clues
 from ..kernels.encode import ONLY_TRUE, TRUE
 from ..kernels.plain_cnf import LITERALS, N_COUNTS, N_KINDS, VARIABLES, count_clauses, write_clauses
 from ..puzzle import InvalidPuzzle, line_name
-from ..puzzleset import Clues
 from .formula import Formula
 from .sat import BYTES_A_NUMBER, Problem
 

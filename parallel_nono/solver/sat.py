@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..attempt import Limits
-from ..puzzleset import Clues
+from ..kernels.clues import Clues
 from .formula import Formula
 from .prover import Question, prove
 
