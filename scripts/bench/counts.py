@@ -85,7 +85,7 @@ def main() -> None:
                 if results.n_solutions[place]:
                     puzzle = puzzles[place]
                     grid = cells[0].reshape(puzzle.height, puzzle.width).tolist()
-                    assert check(puzzle, tuple(map(tuple, grid))) is None
+                    assert check(puzzle, tuple(map(tuple, grid)))
         for puzzle in puzzles[:3]:
             for make in (order_formula, plain_formula):
                 if make is plain_formula and (puzzle.has_blots or puzzle.height * puzzle.width > 1500):
