@@ -36,7 +36,7 @@ from parallel_nono.kernels.board import OPEN
 from parallel_nono.kinds import kind
 from parallel_nono.lanes import compiling, coordinator
 from parallel_nono.lanes import run as lanes_run
-from parallel_nono.lanes.arena import Arena, Desk
+from parallel_nono.lanes.arena import Arena, WorkArrays
 from parallel_nono.lanes.auto import WhenWorthIt, with_lines
 from parallel_nono.lanes.compiling import compile_lanes
 from parallel_nono.lanes.coordinator import Coordinator
@@ -241,8 +241,8 @@ def test_a_job_whose_worker_died_is_done_by_another(monkeypatch: pytest.MonkeyPa
     results = []
     for dies in (False, True):
         arena = Arena.of(clues, 0, 4096, 3, True)
-        rounds = Rounds(arena, Desk(arena, 2))
-        worker = Desk(arena, 0)
+        rounds = Rounds(arena, WorkArrays(arena, 2))
+        worker = WorkArrays(arena, 0)
         rounds.begin()
         counts = []
         while True:
@@ -263,14 +263,14 @@ def test_a_job_whose_worker_died_is_done_by_another(monkeypatch: pytest.MonkeyPa
     assert np.array_equal(results[0][2], results[1][2])
 
 
-def results_of(rounds: Rounds, worker: Desk, dies: bool) -> None:
+def results_of(rounds: Rounds, worker: WorkArrays, dies: bool) -> None:
     """One phase: `worker` takes the first job and is gone, or does everything."""
     lanes = rounds.arena.lanes
     if dies:
         lanes.control[kernels.BUSY] = 1
         lanes.control[kernels.TICKET] += 1  # it took a job, and never came back
         rounds._small = False
-        Desk(rounds.arena, 1).serve(1 << 20)
+        WorkArrays(rounds.arena, 1).serve(1 << 20)
         assert not rounds.done()
         assert rounds.busy() == [0]
         rounds.bury(0)
@@ -341,7 +341,7 @@ def main():
     def killer():
         while not killed:
             time.sleep(0.02)
-            if not lanes._flights:
+            if not lanes._propagations:
                 continue
             time.sleep(float(kill.split(":")[1]))
             if kill.startswith("node"):
@@ -502,9 +502,9 @@ def test_cpu_of_a_shared_puzzle_is_that_of_all_its_workers(monkeypatch: pytest.M
     spent: list[float] = []
     land = Coordinator._land
 
-    def landed(self: Coordinator, flight: Any) -> None:
-        land(self, flight)
-        spent.append((self.spent[flight.number].settle + self.spent[flight.number].merge) / 1e9)
+    def landed(self: Coordinator, propagation: Any) -> None:
+        land(self, propagation)
+        spent.append((self.spent[propagation.number].settle + self.spent[propagation.number].merge) / 1e9)
 
     monkeypatch.setattr(Coordinator, "_land", landed)
     rows = rows_in_lines_mode(2)

@@ -44,7 +44,7 @@ STARTERS = {
     "engine/hostinfo.py": "git, for the commit of a checkout",
     "solver/external.py": "the program that --solver names",
     "solver/prover.py": "a SAT solver of ours",
-    "web/serve/desk.py": "the worker of a web page, ours",
+    "web/serve/dispatch.py": "the worker of a web page, ours",
     "web/wasm.py": "the builder of the page's solver, ours, and wasm-ld",
     "web/build.py": "the same",
 }
@@ -56,7 +56,7 @@ CALLERS = {
     "engine/probe.py": "a cluster that --address names",
     "cli/serve.py": "listens, on loopback unless told otherwise",
     "web/serve/app.py": "the same",
-    "web/serve/desk.py": "the same",
+    "web/serve/dispatch.py": "the same",
     "web/serve/patience.py": "the same",
 }
 """Who may use the network."""

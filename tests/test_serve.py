@@ -28,10 +28,10 @@ from parallel_nono.attempt import Outcome
 from parallel_nono.files.reading import read
 from parallel_nono.formats import FORMATS
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
-from parallel_nono.web.serve import desk as desk_module
+from parallel_nono.web.serve import dispatch as dispatch_module
 from parallel_nono.web.serve import jobs
 from parallel_nono.web.serve.app import Server, application
-from parallel_nono.web.serve.desk import Bounds, Busy, Desk
+from parallel_nono.web.serve.dispatch import Bounds, Busy, Dispatcher
 from parallel_nono.web.serve.guard import HEADERS, LOOPBACK
 from parallel_nono.web.serve.patience import A_CLIENT, SILENT_S, configuration, patient
 
@@ -285,17 +285,17 @@ class Fake:
 @pytest.fixture
 def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Fake]]:
     """Processes without a process; ticks are short."""
-    monkeypatch.setattr(desk_module, "Process", Fake)
-    monkeypatch.setattr(desk_module, "TICK_S", 0.01)
-    monkeypatch.setattr(desk_module, "GRACE_S", 0.0)
+    monkeypatch.setattr(dispatch_module, "Process", Fake)
+    monkeypatch.setattr(dispatch_module, "TICK_S", 0.01)
+    monkeypatch.setattr(dispatch_module, "GRACE_S", 0.0)
     Fake.seconds, Fake.pace = 0.0, 0.0
     Fake.started.clear()
     yield Fake.started
     Fake.started.clear()
 
 
-async def done(desk: Desk, who: str, log: list[str], label: str = "") -> None:
-    async with desk.job(who, {"job": label}) as events:
+async def done(dispatcher: Dispatcher, who: str, log: list[str], label: str = "") -> None:
+    async with dispatcher.job(who, {"job": label}) as events:
         async for event in events:
             if event["type"] == "started":
                 log.append(label or who)
@@ -303,11 +303,11 @@ async def done(desk: Desk, who: str, log: list[str], label: str = "") -> None:
 
 def test_who_has_the_fewest_at_work_is_next(fakes: list[Fake]) -> None:
     async def busy() -> list[str]:
-        desk, log = Desk(Bounds(workers=2, a_client=9)), []
+        dispatcher, log = Dispatcher(Bounds(workers=2, a_client=9)), []
         Fake.seconds = 0.02
-        jobs = [asyncio.create_task(done(desk, "greedy", log)) for _ in range(4)]
+        jobs = [asyncio.create_task(done(dispatcher, "greedy", log)) for _ in range(4)]
         await asyncio.sleep(0.005)
-        jobs += [asyncio.create_task(done(desk, who, log)) for who in ("late", "later")]
+        jobs += [asyncio.create_task(done(dispatcher, who, log)) for who in ("late", "later")]
         await asyncio.gather(*jobs)
         return log
 
@@ -319,12 +319,12 @@ def test_who_has_the_fewest_at_work_is_next(fakes: list[Fake]) -> None:
 
 def test_no_client_takes_all_processes(fakes: list[Fake]) -> None:
     async def busy() -> None:
-        desk, log = Desk(Bounds(workers=3, a_client=9)), []
+        dispatcher, log = Dispatcher(Bounds(workers=3, a_client=9)), []
         Fake.seconds = 30.0
-        jobs = [asyncio.create_task(done(desk, "greedy", log)) for _ in range(5)]
+        jobs = [asyncio.create_task(done(dispatcher, "greedy", log)) for _ in range(5)]
         await asyncio.sleep(0.05)
         assert log == ["greedy"] * 2
-        jobs.append(asyncio.create_task(done(desk, "other", log)))
+        jobs.append(asyncio.create_task(done(dispatcher, "other", log)))
         await asyncio.sleep(0.05)
         assert log[2:] == ["other"]
         for job in jobs:
@@ -337,18 +337,18 @@ def test_no_client_takes_all_processes(fakes: list[Fake]) -> None:
 
 def test_there_is_an_end_to_waiting_in_line(fakes: list[Fake]) -> None:
     async def busy() -> None:
-        desk = Desk(Bounds(workers=1, a_client=2, in_line=3))
+        dispatcher = Dispatcher(Bounds(workers=1, a_client=2, in_line=3))
         Fake.seconds = 30.0
-        async with desk.job("a", {}), desk.job("a", {}) as second:
+        async with dispatcher.job("a", {}), dispatcher.job("a", {}) as second:
             assert (await anext(second))["type"] == "queued"
             with pytest.raises(Busy, match="you have 2 jobs") as mine:
-                await desk.job("a", {}).__aenter__()
+                await dispatcher.job("a", {}).__aenter__()
             assert mine.value.mine
-            async with desk.job("b", {}):
+            async with dispatcher.job("b", {}):
                 with pytest.raises(Busy, match="busy") as theirs:
-                    await desk.job("c", {}).__aenter__()
+                    await dispatcher.job("c", {}).__aenter__()
                 assert not theirs.value.mine
-        async with desk.job("c", {}) as events:  # all gave their places back, also those that never began
+        async with dispatcher.job("c", {}) as events:  # all gave their places back, also those that never began
             assert (await anext(events))["type"] == "started"
 
     asyncio.run(busy())
@@ -358,7 +358,7 @@ def test_there_is_an_end_to_waiting_in_line(fakes: list[Fake]) -> None:
 def test_what_goes_beyond_its_bounds_is_killed(fakes: list[Fake], seconds: float, mib: float, why: str) -> None:
     async def busy() -> list[dict[str, Any]]:
         Fake.seconds, Fake.pace = 30.0, mib
-        async with Desk(Bounds(seconds=seconds)).job("a", {}) as events:
+        async with Dispatcher(Bounds(seconds=seconds)).job("a", {}) as events:
             return [event async for event in events if event["type"] != "tick"]
 
     began = time.monotonic()

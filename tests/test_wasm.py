@@ -14,7 +14,7 @@ from nodejs import as_task, node, page_or_skip
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan
 from parallel_nono.files.reading import read, read_bytes
 from parallel_nono.generator import generate
-from parallel_nono.kernels.slate import EXPORTS, FAMILIES
+from parallel_nono.kernels.workspace import EXPORTS, FAMILIES
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Puzzle, runs
 from parallel_nono.puzzleset import SetBuilder, puzzles_of
 from parallel_nono.solver import solve_set

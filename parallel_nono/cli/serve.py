@@ -58,7 +58,7 @@ def serve(
     import uvicorn
 
     from ..web.serve.app import Server, application
-    from ..web.serve.desk import Bounds
+    from ..web.serve.dispatch import Bounds
     from ..web.serve.guard import LOOPBACK
     from ..web.serve.patience import configuration
 

@@ -1,4 +1,5 @@
-"""The solver as a browser calls it: one puzzle at a time, asked for and answered on one run of numbers, the *slate*.
+"""The solver as a browser calls it: one puzzle at a time, asked for and answered on one run of numbers, the
+*workspace*.
 
 This module is compiled for WebAssembly only (web.wasm), where no function asks anything of its host: there is no clock,
 so a long search returns after so many visits to lines and goes on when it is called again. The host gives the room: it
@@ -37,9 +38,9 @@ from .layout import COLOUR_OUT, LEVELS, NARROW
 from .narrow import propagate_narrow, solve_line_narrow
 from .probe import probe
 from .search import search
-from .slate import FIELDS, PLACE
 from .solve import Asked, Outputs, solve
 from .wide import propagate_wide, remaining, solve_line
+from .workspace import FIELDS, PLACE
 
 HEIGHT, WIDTH, COLOURS_OF_PALETTE = PLACE["height"], PLACE["width"], PLACE["n_colours"]
 NO_LINE, LINES_OF_PUZZLE, BLOCKS_OF_PUZZLE = (PLACE["no_line"], PLACE["n_lines"], PLACE["n_blocks"])
@@ -83,13 +84,13 @@ def array_at(typing_context, address, shape, dtype):  # type: ignore[no-untyped-
 
 
 @kernel(inline=True)
-def clues_at(slate, blocks, lengths, colours):
+def clues_at(workspace, blocks, lengths, colours):
     """The clues of the puzzle."""
     return Clues(
-        slate[HEIGHT : HEIGHT + 1],
-        slate[WIDTH : WIDTH + 1],
-        slate[COLOURS_OF_PALETTE : COLOURS_OF_PALETTE + 1],
-        slate[NO_LINE : NO_LINE + 2],
+        workspace[HEIGHT : HEIGHT + 1],
+        workspace[WIDTH : WIDTH + 1],
+        workspace[COLOURS_OF_PALETTE : COLOURS_OF_PALETTE + 1],
+        workspace[NO_LINE : NO_LINE + 2],
         blocks,
         lengths,
         colours,
@@ -107,11 +108,11 @@ def propagate(words, numbers, board, base):
 
 
 @kernel(inner=True)
-def wide_scratch(slate):
+def wide_scratch(workspace):
     """Scratch words for the longest windows among all lines of the puzzle, as solve.pipeline reckons them."""
-    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
-    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
-    height, width, n_colours = slate[HEIGHT], slate[WIDTH], slate[COLOURS_OF_PALETTE]
+    blocks = array_at(workspace[BLOCKS], (workspace[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(workspace[LENGTHS], (workspace[BLOCKS_OF_PUZZLE],), np.int32)
+    height, width, n_colours = workspace[HEIGHT], workspace[WIDTH], workspace[COLOURS_OF_PALETTE]
     most = np.int64(0)
     for line in range(height + width):
         n = width if line < height else height
@@ -121,7 +122,7 @@ def wide_scratch(slate):
             filled += np.int64(lengths[U(j)])
         size, k = layout.plane_words(n), behind - first
         most = max(most, np.int64(layout.line_scratch(n_colours, k, n - filled, size)))
-        if slate[BLOTTED]:
+        if workspace[BLOTTED]:
             most = max(most, np.int64(layout.blot_scratch(n_colours, k, size)))
     return most + layout.plane_words(height) + layout.plane_words(width)
 
@@ -134,33 +135,33 @@ def measure(address):
     Writes   verdict, needed, there; family, scratch, n_words, n_numbers.
     """
     place = np.int64(np.uint32(address))
-    slate = array_at(place, (len(FIELDS),), np.int64)
-    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
-    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
-    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
-    clues = clues_at(slate, blocks, lengths, colours)
-    height, width, n_colours = (slate[HEIGHT], slate[WIDTH], max(slate[COLOURS_OF_PALETTE], np.int64(2)))
-    sums = array_at(slate[SUMS], (2, n_colours), np.int64)
+    workspace = array_at(place, (len(FIELDS),), np.int64)
+    blocks = array_at(workspace[BLOCKS], (workspace[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(workspace[LENGTHS], (workspace[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(workspace[COLOURS], (workspace[BLOCKS_OF_PUZZLE],), np.uint16)
+    clues = clues_at(workspace, blocks, lengths, colours)
+    height, width, n_colours = (workspace[HEIGHT], workspace[WIDTH], max(workspace[COLOURS_OF_PALETTE], np.int64(2)))
+    sums = array_at(workspace[SUMS], (2, n_colours), np.int64)
     misfits(
         clues,
         sums,
-        slate[VERDICT : VERDICT + 1],
+        workspace[VERDICT : VERDICT + 1],
         array_at(place + 8 * NEEDED, (1, 2), np.int64),
-        slate[BLOTTED : BLOTTED + 1],
+        workspace[BLOTTED : BLOTTED + 1],
     )
-    if slate[VERDICT] > FITS:
+    if workspace[VERDICT] > FITS:
         return  # a clue is too long for its line
     places = layout.places_of(height, width, n_colours)
     numbers, scratch, family = places.tables, np.int64(0), np.int64(BLACK_WHITE_FAMILY)
-    if slate[BLOTTED] or max(height, width) > NARROW:
-        family, scratch = np.int64(WIDE_FAMILY), wide_scratch(slate)
-        numbers += np.int64(layout.table_numbers(n_colours, height + width, slate[BLOCKS_OF_PUZZLE]))
-    elif slate[COLOURS_OF_PALETTE] > 2:
+    if workspace[BLOTTED] or max(height, width) > NARROW:
+        family, scratch = np.int64(WIDE_FAMILY), wide_scratch(workspace)
+        numbers += np.int64(layout.table_numbers(n_colours, height + width, workspace[BLOCKS_OF_PUZZLE]))
+    elif workspace[COLOURS_OF_PALETTE] > 2:
         family, scratch = np.int64(COLOUR_FAMILY), layout.colour_scratch(n_colours)
         numbers += np.int64(layout.table_numbers(np.int64(0), height + width, np.int64(0)))
-    n_levels = np.int64(layout.levels_of(height * width, places.state_words, slate[LEVELS_ASKED], MAX_STACK_WORDS))
-    slate[FAMILY_FOUND], slate[SCRATCH_WORDS], slate[N_NUMBERS] = family, scratch, numbers
-    slate[N_WORDS] = layout.work_words(places, scratch, n_levels)
+    n_levels = np.int64(layout.levels_of(height * width, places.state_words, workspace[LEVELS_ASKED], MAX_STACK_WORDS))
+    workspace[FAMILY_FOUND], workspace[SCRATCH_WORDS], workspace[N_NUMBERS] = family, scratch, numbers
+    workspace[N_WORDS] = layout.work_words(places, scratch, n_levels)
 
 
 @kernel
@@ -171,39 +172,39 @@ def begin(address):
     Writes   status, stage, found, lined, left, counts; solutions, or what is known, to cells.
     """
     place = np.int64(np.uint32(address))
-    slate = array_at(place, (len(FIELDS),), np.int64)
-    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
-    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
-    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
-    clues = clues_at(slate, blocks, lengths, colours)
-    words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
-    numbers = array_at(slate[NUMBERS], (slate[N_NUMBERS],), np.int64)
-    n = slate[HEIGHT] * slate[WIDTH]
-    cells = array_at(slate[CELLS], (np.int64(2), n), np.uint16)
-    more = array_at(slate[CELLS] + 4 * n, (slate[MORE], n), np.uint16)
-    slate[NO_LINE], slate[ORDER], slate[START], slate[NEVER] = 0, 0, 0, 0
+    workspace = array_at(place, (len(FIELDS),), np.int64)
+    blocks = array_at(workspace[BLOCKS], (workspace[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(workspace[LENGTHS], (workspace[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(workspace[COLOURS], (workspace[BLOCKS_OF_PUZZLE],), np.uint16)
+    clues = clues_at(workspace, blocks, lengths, colours)
+    words = array_at(workspace[WORDS], (workspace[N_WORDS],), np.uint64)
+    numbers = array_at(workspace[NUMBERS], (workspace[N_NUMBERS],), np.int64)
+    n = workspace[HEIGHT] * workspace[WIDTH]
+    cells = array_at(workspace[CELLS], (np.int64(2), n), np.uint16)
+    more = array_at(workspace[CELLS] + 4 * n, (workspace[MORE], n), np.uint16)
+    workspace[NO_LINE], workspace[ORDER], workspace[START], workspace[NEVER] = 0, 0, 0, 0
     numbers[STOP] = place + 8 * NEVER
-    numbers[FAMILY] = slate[FAMILY_FOUND]
+    numbers[FAMILY] = workspace[FAMILY_FOUND]
     out = Outputs(
-        slate[STATUS : STATUS + 1],
-        slate[STAGE : STAGE + 1],
-        slate[FOUND_SOLUTIONS : FOUND_SOLUTIONS + 1],
-        slate[LINED : LINED + 1],
-        slate[LEFT : LEFT + 1],
+        workspace[STATUS : STATUS + 1],
+        workspace[STAGE : STAGE + 1],
+        workspace[FOUND_SOLUTIONS : FOUND_SOLUTIONS + 1],
+        workspace[LINED : LINED + 1],
+        workspace[LEFT : LEFT + 1],
         array_at(place + 8 * COUNTS_OUT, (1, N_COUNTS), np.int64),
         array_at(place + 8 * TIMES, (1, 5), np.int64),
-        slate[START : START + 2],
+        workspace[START : START + 2],
         cells,
         more,
     )
-    asked = Asked(slate[STAGES], slate[WANTED], NO_END, slate[MAX_PROBES], slate[MAX_VISITS])
+    asked = Asked(workspace[STAGES], workspace[WANTED], NO_END, workspace[MAX_PROBES], workspace[MAX_VISITS])
     solve(
         search,
         probe,
         propagate,
-        slate[ORDER : ORDER + 1],
+        workspace[ORDER : ORDER + 1],
         clues,
-        slate[SCRATCH_WORDS],
+        workspace[SCRATCH_WORDS],
         words,
         numbers,
         out,
@@ -215,39 +216,39 @@ def begin(address):
 def go_on(address):
     """Go on with a search that is SPENT, for `max_visits` more; reads and writes as `begin` does."""
     place = np.int64(np.uint32(address))
-    slate = array_at(place, (len(FIELDS),), np.int64)
-    words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
-    numbers = array_at(slate[NUMBERS], (slate[N_NUMBERS],), np.int64)
-    n = slate[HEIGHT] * slate[WIDTH]
-    cells = array_at(slate[CELLS], (np.int64(2), n), np.uint16)
-    more = array_at(slate[CELLS] + 4 * n, (slate[MORE], n), np.uint16)
-    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
-    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
-    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
-    clues = clues_at(slate, blocks, lengths, colours)
-    board = board_of(0, clues, slate[SCRATCH_WORDS])
-    slate[STATUS] = search(
-        probe, propagate, words, numbers, board, slate[WANTED], slate[MAX_VISITS], cells, np.int64(0), more
+    workspace = array_at(place, (len(FIELDS),), np.int64)
+    words = array_at(workspace[WORDS], (workspace[N_WORDS],), np.uint64)
+    numbers = array_at(workspace[NUMBERS], (workspace[N_NUMBERS],), np.int64)
+    n = workspace[HEIGHT] * workspace[WIDTH]
+    cells = array_at(workspace[CELLS], (np.int64(2), n), np.uint16)
+    more = array_at(workspace[CELLS] + 4 * n, (workspace[MORE], n), np.uint16)
+    blocks = array_at(workspace[BLOCKS], (workspace[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(workspace[LENGTHS], (workspace[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(workspace[COLOURS], (workspace[BLOCKS_OF_PUZZLE],), np.uint16)
+    clues = clues_at(workspace, blocks, lengths, colours)
+    board = board_of(0, clues, workspace[SCRATCH_WORDS])
+    workspace[STATUS] = search(
+        probe, propagate, words, numbers, board, workspace[WANTED], workspace[MAX_VISITS], cells, np.int64(0), more
     )
-    slate[FOUND_SOLUTIONS] = numbers[FOUND]
+    workspace[FOUND_SOLUTIONS] = numbers[FOUND]
     for i in range(N_COUNTS):
-        slate[COUNTS_OUT + i] = numbers[COUNTS + i]
+        workspace[COUNTS_OUT + i] = numbers[COUNTS + i]
 
 
 @kernel
 def look(address):
     """Write the grid as the search has it, at its deepest level, to `view`; OPEN_CELL where it is open."""
     place = np.int64(np.uint32(address))
-    slate = array_at(place, (len(FIELDS),), np.int64)
-    words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
-    numbers = array_at(slate[NUMBERS], (slate[N_NUMBERS],), np.int64)
-    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
-    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
-    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
-    clues = clues_at(slate, blocks, lengths, colours)
-    board = board_of(0, clues, slate[SCRATCH_WORDS])
-    view = array_at(slate[VIEW], (slate[HEIGHT] * slate[WIDTH],), np.uint16)
-    depth = numbers[LEVEL] if slate[STATUS] == SPENT else np.int64(0)
+    workspace = array_at(place, (len(FIELDS),), np.int64)
+    words = array_at(workspace[WORDS], (workspace[N_WORDS],), np.uint64)
+    numbers = array_at(workspace[NUMBERS], (workspace[N_NUMBERS],), np.int64)
+    blocks = array_at(workspace[BLOCKS], (workspace[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(workspace[LENGTHS], (workspace[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(workspace[COLOURS], (workspace[BLOCKS_OF_PUZZLE],), np.uint16)
+    clues = clues_at(workspace, blocks, lengths, colours)
+    board = board_of(0, clues, workspace[SCRATCH_WORDS])
+    view = array_at(workspace[VIEW], (workspace[HEIGHT] * workspace[WIDTH],), np.uint16)
+    depth = numbers[LEVEL] if workspace[STATUS] == SPENT else np.int64(0)
     write_cells(words, board.stack + (LEVELS + depth) * board.state_words, board, view, np.int64(0))
 
 
@@ -259,18 +260,18 @@ def line(address):
     Writes   the same, as far as some arrangement uses it, to `view`; status: 0 if there is no arrangement, else 1.
     """
     place = np.int64(np.uint32(address))
-    slate = array_at(place, (len(FIELDS),), np.int64)
-    words = array_at(slate[WORDS], (slate[N_WORDS],), np.uint64)
-    numbers = array_at(slate[NUMBERS], (slate[N_NUMBERS],), np.int64)
-    blocks = array_at(slate[BLOCKS], (slate[LINES_OF_PUZZLE] + 1,), np.int32)
-    lengths = array_at(slate[LENGTHS], (slate[BLOCKS_OF_PUZZLE],), np.int32)
-    colours = array_at(slate[COLOURS], (slate[BLOCKS_OF_PUZZLE],), np.uint16)
-    clues = clues_at(slate, blocks, lengths, colours)
-    board = board_of(0, clues, slate[SCRATCH_WORDS])
+    workspace = array_at(place, (len(FIELDS),), np.int64)
+    words = array_at(workspace[WORDS], (workspace[N_WORDS],), np.uint64)
+    numbers = array_at(workspace[NUMBERS], (workspace[N_NUMBERS],), np.int64)
+    blocks = array_at(workspace[BLOCKS], (workspace[LINES_OF_PUZZLE] + 1,), np.int32)
+    lengths = array_at(workspace[LENGTHS], (workspace[BLOCKS_OF_PUZZLE],), np.int32)
+    colours = array_at(workspace[COLOURS], (workspace[BLOCKS_OF_PUZZLE],), np.uint16)
+    clues = clues_at(workspace, blocks, lengths, colours)
+    board = board_of(0, clues, workspace[SCRATCH_WORDS])
     n, size = board.width, board.row_words
-    view = array_at(slate[VIEW], (n,), np.uint16)
+    view = array_at(workspace[VIEW], (n,), np.uint16)
     base = board.stack + LEVELS * board.state_words
-    if slate[SCRATCH_WORDS]:
+    if workspace[SCRATCH_WORDS]:
         forget_visits(numbers, board)
         numbers[U(tables_of(board) + CALL)] = 1
     for colour in range(board.n_colours):
@@ -282,31 +283,31 @@ def line(address):
                 words[U(plane + (cell >> 6))] |= U1 << U(cell & 63)
     start, stop = np.int64(board.block_starts[0]), np.int64(board.block_starts[1])
     out, stride = board.scratch, size
-    if slate[FAMILY_FOUND] == BLACK_WHITE_FAMILY:
+    if workspace[FAMILY_FOUND] == BLACK_WHITE_FAMILY:
         white, black = solve_line_narrow(
             board.lengths, U(start), U(stop), U(n), words[U(base)], words[U(base + 1)], words
         )
         fits = white | black != U0
         words[U(base)], words[U(base + 1)] = white, black
         out = base
-    elif slate[FAMILY_FOUND] == COLOUR_FAMILY:
+    elif workspace[FAMILY_FOUND] == COLOUR_FAMILY:
         fits = solve_line_colour(
             board.lengths, board.colours, U(start), U(stop), U(n), words, U(base), U(board.scratch)
         )
         out = board.scratch + COLOUR_OUT
     else:
         _, _, _, out, stride, fits = solve_line(words, numbers, board, base, np.int64(0))
-    slate[STATUS] = 1 if fits else 0
+    workspace[STATUS] = 1 if fits else 0
     for cell in range(n):
         view[U(cell)] = 0
     for colour in range(board.n_colours):
         slot = np.int64(colour)
-        if colour > 0 and slate[FAMILY_FOUND] != BLACK_WHITE_FAMILY:
+        if colour > 0 and workspace[FAMILY_FOUND] != BLACK_WHITE_FAMILY:
             slot = np.int64(-1)
             for j in range(start, stop):
                 if np.int64(board.colours[U(j)]) == colour:
                     slot = np.int64(colour)
-            if slot > 0 and slate[FAMILY_FOUND] == WIDE_FAMILY:
+            if slot > 0 and workspace[FAMILY_FOUND] == WIDE_FAMILY:
                 slot = np.int64(remaining(numbers, board, stop - start, colour))
         if slot >= 0:
             for cell in range(n):

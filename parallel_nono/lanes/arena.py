@@ -203,7 +203,7 @@ def mapped(process: int, handle: int) -> mmap.mmap:
         os.close(file)
 
 
-class Desk:
+class WorkArrays:
     """The work arrays of one worker for one arena; pages that are never touched cost nothing."""
 
     def __init__(self, arena: Arena, worker: int) -> None:

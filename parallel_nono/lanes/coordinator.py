@@ -1,7 +1,7 @@
 """Lines mode: one huge puzzle, or several, on many workers that pull jobs of lines from a coordinator.
 
 Whoever solves puzzles (a few threads that read, finish, check and write rows) hands the lines of each to the
-coordinator and waits. The coordinator is one thread: it carries every puzzle in flight from phase to phase (settle,
+coordinator and waits. The coordinator is one thread: it carries every puzzle under way from phase to phase (settle,
 merge) and hands the jobs of a phase to the workers of this node, through memory that they share. So while one puzzle
 is in its merge, or between its rounds, workers are at the jobs of another.
 
@@ -35,12 +35,12 @@ from ..engine import EngineError
 from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
 from ..kernels.clues import Clues
 from ..solver.pipeline import Settled, no_arrangement
-from .arena import Arena, Desk, shape_of
+from .arena import Arena, WorkArrays, shape_of
 from .nodes import Remote, Share
 from .rounds import Phase, Rounds, Spent
 from .team import SLOTS, Team
 
-IN_FLIGHT = 4
+AT_A_TIME = 4
 """Puzzles at a time."""
 
 TICK_S = 0.2
@@ -50,7 +50,7 @@ GRACE_S = 5.0
 _NOUNS = "threads", "actors"
 
 MAX_DEATHS = 3
-"""Workers that may die while a puzzle is in flight; with one more it is `crashed`."""
+"""Workers that may die while a puzzle is under way; with one more it is `crashed`."""
 
 MAX_SPENT = 100
 """Puzzles whose times are kept."""
@@ -59,7 +59,7 @@ NO_PLANES = np.empty(0, np.uint64)
 
 
 @dataclass
-class Flight:
+class Propagation:
     """A puzzle between its arrival and its fixpoint.
 
     every     settle every line that is not known, in every round (the published way).
@@ -74,7 +74,7 @@ class Flight:
     began: float
     landed: Event = field(default_factory=Event)
     rounds: Rounds | None = None
-    course: Iterator[None] | None = None
+    phases: Iterator[None] | None = None
     slot: int = -1
     halted: float = 0.0
     n_deaths: int = 0
@@ -98,8 +98,8 @@ class Coordinator:
         self._team, self._remotes, self._least = team, remotes or [], least
         n_workers = team.n_workers + sum(remote.n_workers for remote in self._remotes)
         self._name = f"{n_workers} {_NOUNS[team.shared]}"
-        self._arrivals: SimpleQueue[Flight | None] = SimpleQueue()
-        self._flights: list[Flight] = []
+        self._arrivals: SimpleQueue[Propagation | None] = SimpleQueue()
+        self._propagations: list[Propagation] = []
         self._n_puzzles = 0
         self._looked = 0.0
         self.trace: list[Phase] | None = [] if traced else None
@@ -126,26 +126,26 @@ class Coordinator:
         except (OSError, MemoryError):
             return Settled(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
         self._n_puzzles += 1
-        flight = Flight(self._n_puzzles, arena, limits.order == "rounds", began + limits.seconds, stop, began)
+        propagation = Propagation(self._n_puzzles, arena, limits.order == "rounds", began + limits.seconds, stop, began)
         packed = time.monotonic()
-        self._arrivals.put(flight)
-        while not flight.landed.wait(TICK_S):
+        self._arrivals.put(propagation)
+        while not propagation.landed.wait(TICK_S):
             if self.failed is not None or not self._thread.is_alive():
-                flight.error = self.failed or EngineError("lines mode: the coordinator is gone")
+                propagation.error = self.failed or EngineError("lines mode: the coordinator is gone")
                 break
         arena.close()
-        if flight.error is not None:
-            raise EngineError(f"lines mode: {flight.error}") from flight.error
+        if propagation.error is not None:
+            raise EngineError(f"lines mode: {propagation.error}") from propagation.error
         seconds = packed - began, time.monotonic() - packed
-        planes = arena.lanes.planes if flight.status == OPEN else NO_PLANES
+        planes = arena.lanes.planes if propagation.status == OPEN else NO_PLANES
         return Settled(
-            flight.status,
+            propagation.status,
             planes,
-            flight.n_rounds,
-            flight.n_lines,
-            flight.witness,
+            propagation.n_rounds,
+            propagation.n_lines,
+            propagation.witness,
             seconds,
-            flight.cpu_s,
+            propagation.cpu_s,
             self._team.peak_mib(),
             self._name,
         )
@@ -171,9 +171,9 @@ class Coordinator:
     def fail(self, error: BaseException) -> None:
         """No puzzle will be carried any more; those who wait hear why."""
         self.failed = error
-        for flight in list(self._flights):
-            flight.error = error
-            flight.landed.set()
+        for propagation in list(self._propagations):
+            propagation.error = error
+            propagation.landed.set()
 
     def _step(self) -> bool:
         """One look at everything; False at the end."""
@@ -181,167 +181,169 @@ class Coordinator:
             return False
         moved = False
         now = time.monotonic()
-        for flight in list(self._flights):
-            rounds, course = flight.rounds, flight.course
+        for propagation in list(self._propagations):
+            rounds, phases = propagation.rounds, propagation.phases
             assert rounds is not None
-            assert course is not None
-            if not flight.halted and (now > flight.deadline or flight.stop[0]):
-                flight.halted = now
+            assert phases is not None
+            if not propagation.halted and (now > propagation.deadline or propagation.stop[0]):
+                propagation.halted = now
                 rounds.halt()
-            before = rounds.what, flight.n_rounds
+            before = rounds.what, propagation.n_rounds
             try:
-                next(course)
+                next(phases)
             except StopIteration:
-                self._land(flight)
+                self._land(propagation)
                 moved = True
                 continue
-            moved |= before != (rounds.what, flight.n_rounds)
-            if flight.halted and now - flight.halted > GRACE_S:
-                self._give_up(flight, now)
+            moved |= before != (rounds.what, propagation.n_rounds)
+            if propagation.halted and now - propagation.halted > GRACE_S:
+                self._give_up(propagation, now)
         if now - self._looked > TICK_S:
             self._looked = now
             self._watch()
         if not moved:
-            time.sleep(min((flight.rounds.nap() for flight in self._flights if flight.rounds), default=0.0))
+            time.sleep(
+                min((propagation.rounds.nap() for propagation in self._propagations if propagation.rounds), default=0.0)
+            )
         return True
 
     def _admit(self) -> bool:
         """Puzzles that have arrived, as long as there are slots; False at the end."""
-        while len(self._flights) < SLOTS:
+        while len(self._propagations) < SLOTS:
             try:
-                flight = self._arrivals.get(block=not self._flights)
+                propagation = self._arrivals.get(block=not self._propagations)
             except Empty:
                 return True
-            if flight is None:
+            if propagation is None:
                 return False
-            flight.slot = min(set(range(SLOTS)) - {other.slot for other in self._flights})
-            desk = Desk(flight.arena, self._team.n_workers)
-            flight.rounds = Rounds(flight.arena, desk, flight.number, self.trace is not None)
-            flight.course = self._course(flight, flight.rounds)
-            self._flights.append(flight)
-            self._team.show(flight.slot, flight.number, flight.arena)
+            propagation.slot = min(set(range(SLOTS)) - {other.slot for other in self._propagations})
+            arrays = WorkArrays(propagation.arena, self._team.n_workers)
+            propagation.rounds = Rounds(propagation.arena, arrays, propagation.number, self.trace is not None)
+            propagation.phases = self._phases(propagation, propagation.rounds)
+            self._propagations.append(propagation)
+            self._team.show(propagation.slot, propagation.number, propagation.arena)
         return True
 
-    def _land(self, flight: Flight) -> None:
-        assert flight.rounds is not None
-        self._flights.remove(flight)
-        self._team.hide(flight.slot, flight.number)
-        spent = flight.rounds.spent
-        flight.cpu_s = (spent.settle + spent.merge) / 1e9
+    def _land(self, propagation: Propagation) -> None:
+        assert propagation.rounds is not None
+        self._propagations.remove(propagation)
+        self._team.hide(propagation.slot, propagation.number)
+        spent = propagation.rounds.spent
+        propagation.cpu_s = (spent.settle + spent.merge) / 1e9
         for remote in self._remotes:
-            flight.cpu_s += remote.cpu_ns.get(flight.number, 0) / 1e9
-            remote.forget(flight.number)
-        whole = int((time.monotonic() - flight.began) * 1e9)
+            propagation.cpu_s += remote.cpu_ns.get(propagation.number, 0) / 1e9
+            remote.forget(propagation.number)
+        whole = int((time.monotonic() - propagation.began) * 1e9)
         spent.between = whole - spent.setup - spent.settling - spent.merging
-        self.spent[flight.number] = spent
-        self.spent.pop(flight.number - MAX_SPENT, None)
+        self.spent[propagation.number] = spent
+        self.spent.pop(propagation.number - MAX_SPENT, None)
         if self.trace is not None:
-            self.trace += flight.rounds.trace or []
-        flight.rounds = flight.course = None  # what they hold can go
-        flight.landed.set()
+            self.trace += propagation.rounds.trace or []
+        propagation.rounds = propagation.phases = None  # what they hold can go
+        propagation.landed.set()
 
     def _watch(self) -> None:
         """Replace workers that died; what they had is handed out again."""
         for number in self._team.lost():
-            for flight in list(self._flights):
-                assert flight.rounds is not None
-                flight.rounds.bury(number)
-                flight.n_deaths += 1
-                if flight.n_deaths > MAX_DEATHS:
-                    flight.error = EngineError(f"{flight.n_deaths} workers died over it")
-                    self._land(flight)
+            for propagation in list(self._propagations):
+                assert propagation.rounds is not None
+                propagation.rounds.bury(number)
+                propagation.n_deaths += 1
+                if propagation.n_deaths > MAX_DEATHS:
+                    propagation.error = EngineError(f"{propagation.n_deaths} workers died over it")
+                    self._land(propagation)
             self._team.replace(number)
 
-    def _give_up(self, flight: Flight, now: float) -> None:
+    def _give_up(self, propagation: Propagation, now: float) -> None:
         """A worker does not come back: kill it, or leave the puzzle with it."""
-        assert flight.rounds is not None
-        flight.halted = now
-        for number in flight.rounds.busy():
+        assert propagation.rounds is not None
+        propagation.halted = now
+        for number in propagation.rounds.busy():
             if not self._team.kill(number):
-                flight.course = iter(())  # the thread stays; only ending the process stops it
+                propagation.phases = iter(())  # the thread stays; only ending the process stops it
 
     def _wait(self, rounds: Rounds) -> Iterator[None]:
         """Until all jobs of this phase are done."""
         while not rounds.done():
             yield
 
-    def _course(self, flight: Flight, rounds: Rounds) -> Iterator[None]:
+    def _phases(self, propagation: Propagation, rounds: Rounds) -> Iterator[None]:
         """From round to round; goes on whenever there may be something new, and ends with `status` set."""
         remotes = [remote for remote in self._remotes if remote.alive]
-        height, width = flight.arena.shape.height, flight.arena.shape.width
+        height, width = propagation.arena.shape.height, propagation.arena.shape.width
         rounds.begin()
         if remotes:
             rounds.follow()
             for remote in remotes:
-                remote.open(flight.number, flight.arena)
-        rounds.spent.setup = int((time.monotonic() - flight.began) * 1e9)
-        sides = ((0, height + width),) if flight.every else ((0, height), (height, height + width))
+                remote.open(propagation.number, propagation.arena)
+        rounds.spent.setup = int((time.monotonic() - propagation.began) * 1e9)
+        sides = ((0, height + width),) if propagation.every else ((0, height), (height, height + width))
         n_idle, is_new = 0, True
         for first, last in cycle(sides):
-            n = rounds.plan(first, last, flight.every)
+            n = rounds.plan(first, last, propagation.every)
             is_new |= first == 0
-            if flight.every and rounds.is_known():
+            if propagation.every and rounds.is_known():
                 break
-            if not n and not flight.every:
+            if not n and not propagation.every:
                 n_idle += 1
                 if n_idle == 2:
                     break
                 continue
             n_idle = 0
-            flight.n_rounds += is_new
+            propagation.n_rounds += is_new
             is_new = False
-            rounds.n_round = flight.n_rounds
-            changed = yield from self._phase(flight, rounds, remotes, n)
+            rounds.n_round = propagation.n_rounds
+            changed = yield from self._phase(propagation, rounds, remotes, n)
             if changed is None:
                 return
-            if flight.every and not changed and flight.n_rounds > 1:
+            if propagation.every and not changed and propagation.n_rounds > 1:
                 break
-        flight.status = OPEN
+        propagation.status = OPEN
 
     def _phase(
-        self, flight: Flight, rounds: Rounds, remotes: list[Remote], n: int
+        self, propagation: Propagation, rounds: Rounds, remotes: list[Remote], n: int
     ) -> Generator[None, None, bool | None]:
         """Settle the n lines that were planned, and merge. True if that changed anything; None if it was the end."""
-        height, width = flight.arena.shape.height, flight.arena.shape.width
+        height, width = propagation.arena.shape.height, propagation.arena.shape.width
         lines = rounds.lines(n)
         began = time.monotonic_ns()
         if remotes:
-            yield from self._settle_everywhere(flight, rounds, remotes, lines)
+            yield from self._settle_everywhere(propagation, rounds, remotes, lines)
         elif n:
             rounds.settle()
             yield from self._wait(rounds)
         rounds.spent.settling += time.monotonic_ns() - began
-        if flight.halted:
+        if propagation.halted:
             return None
         place = rounds.dead_among(lines)
         if place >= 0:
-            flight.n_lines += place + 1
-            flight.status, flight.witness = CONTRADICTION, no_arrangement(int(lines[place]), height)
+            propagation.n_lines += place + 1
+            propagation.status, propagation.witness = CONTRADICTION, no_arrangement(int(lines[place]), height)
             return None
-        flight.n_lines += n
+        propagation.n_lines += n
         began = time.monotonic_ns()
         changed = rounds.merge()
         if changed:
             yield from self._wait(rounds)
             rounds.merged()
         rounds.spent.merging += time.monotonic_ns() - began
-        if flight.halted:
+        if propagation.halted:
             return None
         dead = rounds.dead_cell() if changed else -1
         if dead >= 0:
             row, column = divmod(dead, width)
-            flight.status = CONTRADICTION
-            flight.witness = f"row {row + 1}, column {column + 1}: the two lines leave no colour to this cell"
+            propagation.status = CONTRADICTION
+            propagation.witness = f"row {row + 1}, column {column + 1}: the two lines leave no colour to this cell"
             return None
         return changed
 
     def _settle_everywhere(
-        self, flight: Flight, rounds: Rounds, remotes: list[Remote], lines: np.ndarray
+        self, propagation: Propagation, rounds: Rounds, remotes: list[Remote], lines: np.ndarray
     ) -> Iterator[None]:
         """Settle the lines of this round here and on other nodes, and bring together what they lost."""
         shares = rounds.shares(lines, [self._team.n_workers, *(remote.n_workers for remote in remotes)])
         for remote, share in zip(remotes, shares[1:], strict=True):
-            remote.settle(flight.number, share)
+            remote.settle(propagation.number, share)
         rounds.take(shares[0])
         if len(shares[0]):
             rounds.settle()
@@ -349,11 +351,11 @@ class Coordinator:
         found: list[Share] = [(shares[0], *rounds.changes(shares[0]))]
         orphans = []
         for remote, share in zip(list(remotes), shares[1:], strict=True):
-            while not remote.answered(flight.number):
-                if flight.halted:
+            while not remote.answered(propagation.number):
+                if propagation.halted:
                     return
                 yield
-            answer = remote.answer(flight.number)
+            answer = remote.answer(propagation.number)
             if answer is None:
                 remotes.remove(remote)
                 orphans.append(share)
@@ -369,7 +371,7 @@ class Coordinator:
             found.append((lost, *rounds.changes(lost)))
         for remote in remotes:
             for each in found:
-                rounds.spent.bytes += remote.tell(flight.number, each)
+                rounds.spent.bytes += remote.tell(propagation.number, each)
 
 
 def _need(clues: Clues, place: int, scratch: int, team: Team) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.clues import Clues
-from .arena import Arena, Desk
+from .arena import Arena, WorkArrays
 from .rounds import Delta, Rounds
 from .team import READY_S, SLOTS, Actors
 
@@ -47,7 +47,7 @@ class Leader:
     def open(self, puzzle: int, clues: Clues, scratch: int) -> None:
         """A new puzzle: everything is possible."""
         arena = Arena.of(clues, 0, scratch, self._team.n_workers + 1, True)
-        rounds = Rounds(arena, Desk(arena, self._team.n_workers), puzzle)
+        rounds = Rounds(arena, WorkArrays(arena, self._team.n_workers), puzzle)
         rounds.begin()
         rounds.follow()
         slot = min(set(range(SLOTS)) - {slot for slot, _ in self._puzzles.values()})

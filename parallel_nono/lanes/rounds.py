@@ -32,7 +32,7 @@ from ..kernels.lanes import (
     withdraw,
 )
 from ..kernels.layout import filled_cells
-from .arena import Arena, Desk
+from .arena import Arena, WorkArrays
 
 SHARE = 8
 """Jobs of a phase for each worker, so that they end together though no job is as long as was thought."""
@@ -96,12 +96,12 @@ class Phase:
 class Rounds:
     """The phases of one puzzle on this node.
 
-    desk    the work arrays of whoever hands out, for small phases.
+    arrays    the work arrays of whoever hands out, for small phases.
     traced  keep every job in `trace`.
     """
 
-    def __init__(self, arena: Arena, desk: Desk, number: int = 0, traced: bool = False) -> None:
-        self.arena, self.desk, self.number = arena, desk, number
+    def __init__(self, arena: Arena, arrays: WorkArrays, number: int = 0, traced: bool = False) -> None:
+        self.arena, self.arrays, self.number = arena, arrays, number
         self.spent = Spent()
         self.trace: list[Phase] | None = [] if traced else None
         self.n_round = 0
@@ -190,7 +190,7 @@ class Rounds:
         if self._has_lost:
             self._recover()
         if self._small:
-            self.desk.serve(MAX_JOBS)
+            self.arrays.serve(MAX_JOBS)
         # NumPy's look is the cheaper one; the kernel's orders what follows behind it.
         if not self._lanes.done[: self.n_jobs].all() or jobs_done(self._lanes, self.n_jobs) < self.n_jobs:
             return False

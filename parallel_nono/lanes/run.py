@@ -16,7 +16,7 @@ from ..engine.work import Work
 from .arena import can_share
 from .auto import with_lines
 from .compiling import compile_lanes
-from .coordinator import IN_FLIGHT, Coordinator
+from .coordinator import AT_A_TIME, Coordinator
 from .device import Device
 from .nodes import Remote, remotes_of
 from .team import READY_S, SLOTS, Actors, Threads
@@ -88,7 +88,7 @@ def run(work: Work, feed: Feed, session: Session, engine: str = "local") -> Iter
     """
     place = "ray" if engine == "ray" else "local"
     # Threads that each see one puzzle through, and wait for the workers most of the time.
-    drivers = Session(Pool(min(IN_FLIGHT, SLOTS)), session.stop, hosts=session.hosts, watches=session.watches)
+    drivers = Session(Pool(min(AT_A_TIME, SLOTS)), session.stop, hosts=session.hosts, watches=session.watches)
     lanes = lines_of(session, engine, session.pool.device)
     try:
         session.engine = place

@@ -20,7 +20,7 @@ import psutil
 
 from ..engine import ABANDONED, EngineError
 from ..engine.timing import peak_mib, peak_mib_of
-from .arena import Arena, Desk, mapped
+from .arena import Arena, WorkArrays, mapped
 
 SLOTS = 8
 """Puzzles at a time."""
@@ -55,32 +55,32 @@ def work(
     arena_of  (number of a puzzle, its file) -> its arena. Errors: OSError, once the puzzle is done.
     rest      waits while there is no puzzle, a while at least.
     """
-    desks: dict[int, tuple[int, Desk]] = {}
+    work_arrays: dict[int, tuple[int, WorkArrays]] = {}
     n_jobs = naps = 0
     looked = time.monotonic()
     while not directory[END]:
         done = 0
         for slot in range(SLOTS):
             puzzle, file = directory[FIRST + 2 * slot : FIRST + 2 * slot + 2].tolist()
-            known = desks.get(slot)
+            known = work_arrays.get(slot)
             if known is not None and known[0] != puzzle:
-                del desks[slot], known
+                del work_arrays[slot], known
                 known = None
             if not puzzle:
                 continue
             if known is None:
                 try:
-                    known = puzzle, Desk(arena_of(puzzle, file), number)
+                    known = puzzle, WorkArrays(arena_of(puzzle, file), number)
                 except (OSError, KeyError):  # done while we looked
                     continue
-                desks[slot] = known
+                work_arrays[slot] = known
             done += known[1].serve(AT_A_TIME)
             del known
         n_jobs += done
         naps = 0 if done else naps + 1
         if naps:
             if naps > NAPS and not directory[FIRST::2].any():
-                desks.clear()
+                work_arrays.clear()
                 rest()
             else:
                 time.sleep(NAP_S if naps < NAPS else LONG_NAP_S)

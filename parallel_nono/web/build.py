@@ -23,7 +23,7 @@ def layout() -> dict[str, Any]:
     from ..attempt import STAGES, Plan
     from ..formats.common.shades import APART
     from ..formats.json import PAIRS
-    from ..kernels import board, slate
+    from ..kernels import board, workspace
     from ..kernels.fit import FITS
     from ..kernels.layout import FIRST_LEVELS
     from ..kernels.solve import LINE_BIT, PROBE_BIT, SEARCH_BIT
@@ -33,9 +33,9 @@ def layout() -> dict[str, Any]:
         counts[getattr(board, name.upper()) - board.COUNTS] = name
     status = {name: int(getattr(board, name)) for name in ("OPEN", "SOLVED", "CONTRADICTION", "FULL_STACK", "SPENT")}
     return {
-        "places": slate.PLACE,
-        "size": len(slate.FIELDS),
-        "families": slate.FAMILIES,
+        "places": workspace.PLACE,
+        "size": len(workspace.FIELDS),
+        "families": workspace.FAMILIES,
         "status": status | {"FITS": FITS},
         "stages": STAGES,
         "counts": counts,

@@ -69,10 +69,10 @@ define internal i64 @reverse_bits(i64 %word) alwaysinline {{
 for it at every block; by LLVM's own way searches take 15 % longer and the module is a sixth larger."""
 
 EXPORT = """
-define void @{name}(i32 %slate) {{
+define void @{name}(i32 %workspace) {{
   %result = alloca i64
   %error = alloca ptr
-  %status = call i32 @"{symbol}"(ptr %result, ptr %error, i32 %slate)
+  %status = call i32 @"{symbol}"(ptr %result, ptr %error, i32 %workspace)
   %failed = icmp ne i32 %status, 0
   br i1 %failed, label %fail, label %fine
 fail:
@@ -126,7 +126,7 @@ def module(fresh: bool = False) -> bytes:
 
 
 def _make() -> bytes:
-    from ..kernels.slate import EXPORTS
+    from ..kernels.workspace import EXPORTS
 
     link = linker()
     with tempfile.TemporaryDirectory(prefix="pnono-wasm-") as folder:
@@ -156,7 +156,7 @@ def _compiled() -> Iterator[tuple[str, str, str]]:
     from numba import types
 
     from ..kernels import browser
-    from ..kernels.slate import EXPORTS
+    from ..kernels.workspace import EXPORTS
 
     arguments = (types.int32,)
     for name in EXPORTS:

@@ -29,7 +29,7 @@ from parallel_nono.engine.session import Pool, Session
 from parallel_nono.generator import generate_huge, generate_set
 from parallel_nono.kernels.lanes import MAX_JOBS
 from parallel_nono.lanes import run as lanes_run
-from parallel_nono.lanes.arena import Arena, Desk
+from parallel_nono.lanes.arena import Arena, WorkArrays
 from parallel_nono.lanes.compiling import compile_lanes
 from parallel_nono.lanes.coordinator import Coordinator
 from parallel_nono.lanes.rounds import Rounds
@@ -99,8 +99,8 @@ def plain_threads(batch: pa.RecordBatch, n_workers: int) -> tuple[float]:
     clues = clues_of(batch)
     began = time.perf_counter()
     arena = Arena.of(clues, 0, scratch_of(batch), n_workers + 1, False)
-    desks = [Desk(arena, n) for n in range(n_workers + 1)]
-    rounds = Rounds(arena, desks[-1])
+    work_arrays = [WorkArrays(arena, n) for n in range(n_workers + 1)]
+    rounds = Rounds(arena, work_arrays[-1])
     height, width = arena.shape.height, arena.shape.width
     rounds.begin()
     with ThreadPoolExecutor(n_workers) as pool:
@@ -113,10 +113,10 @@ def plain_threads(batch: pa.RecordBatch, n_workers: int) -> tuple[float]:
                 continue
             rounds.n_round += 1
             rounds.settle()
-            list(pool.map(lambda desk: desk.serve(MAX_JOBS), desks[:-1]))
+            list(pool.map(lambda arrays: arrays.serve(MAX_JOBS), work_arrays[:-1]))
             assert rounds.done()
             if rounds.merge():
-                list(pool.map(lambda desk: desk.serve(MAX_JOBS), desks[:-1]))
+                list(pool.map(lambda arrays: arrays.serve(MAX_JOBS), work_arrays[:-1]))
                 assert rounds.done()
     return (time.perf_counter() - began,)
 
@@ -179,12 +179,12 @@ def article(n_puzzles: int) -> None:
             print(f"{name:16} {way:24} average {min(means) * 1e3:8.3f} ms, {min(means) / first:6.2f} times one thread")
 
 
-def in_phases(batch: pa.RecordBatch, serve: Callable[[list[Desk]], object]) -> float:
+def in_phases(batch: pa.RecordBatch, serve: Callable[[list[WorkArrays]], object]) -> float:
     """Seconds of the rounds of a puzzle, rows and columns at once, each phase done by `serve`."""
     clues = clues_of(batch)
     arena = Arena.of(clues, 0, scratch_of(batch), 3, False)
-    desks = [Desk(arena, n) for n in range(2)]
-    rounds = Rounds(arena, Desk(arena, 2))
+    work_arrays = [WorkArrays(arena, n) for n in range(2)]
+    rounds = Rounds(arena, WorkArrays(arena, 2))
     rounds.begin()
     began = time.perf_counter()
     changed = True
@@ -193,11 +193,11 @@ def in_phases(batch: pa.RecordBatch, serve: Callable[[list[Desk]], object]) -> f
         rounds.n_round += 1
         halve(rounds)
         rounds.settle()
-        serve(desks)
+        serve(work_arrays)
         assert rounds.done()
         changed = rounds.merge()
         if changed:
-            desks[0].serve(MAX_JOBS)
+            work_arrays[0].serve(MAX_JOBS)
             assert rounds.done()
     return time.perf_counter() - began
 
@@ -212,17 +212,17 @@ def halve(rounds: Rounds) -> None:
 
 
 def one_thread(batch: pa.RecordBatch) -> float:
-    return in_phases(batch, lambda desks: desks[0].serve(MAX_JOBS))
+    return in_phases(batch, lambda work_arrays: work_arrays[0].serve(MAX_JOBS))
 
 
 def new_threads(batch: pa.RecordBatch) -> float:
-    def serve(desks: list[Desk]) -> None:
-        threads = [Thread(target=desk.serve, args=(1,)) for desk in desks]
+    def serve(work_arrays: list[WorkArrays]) -> None:
+        threads = [Thread(target=arrays.serve, args=(1,)) for arrays in work_arrays]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        desks[0].serve(MAX_JOBS)
+        work_arrays[0].serve(MAX_JOBS)
 
     return in_phases(batch, serve)
 
@@ -230,7 +230,7 @@ def new_threads(batch: pa.RecordBatch) -> float:
 def stay(batch: pa.RecordBatch) -> float:
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda n: n, range(2)))
-        return in_phases(batch, lambda desks: list(pool.map(lambda desk: desk.serve(1), desks)))
+        return in_phases(batch, lambda work_arrays: list(pool.map(lambda arrays: arrays.serve(1), work_arrays)))
 
 
 def huge(size: int, n_workers: int) -> None:

@@ -41,8 +41,8 @@ function solverOf(instance, layout) {
     return at;
   }
 
-  /** The slate of one puzzle, and what stands behind it. */
-  class Slate {
+  /** The workspace of one puzzle, and what stands behind it. */
+  class Workspace {
     constructor(puzzle, asked) {
       const { height, width, rows, columns, palette } = puzzle;
       const clues = [...rows, ...columns];
@@ -116,8 +116,8 @@ function solverOf(instance, layout) {
   const countsOf = (number) => Object.fromEntries(COUNTS.map((name, at) => [name, number(at)]));
   const lineName = (line, height) => (line < height ? `row ${line + 1}` : `column ${line - height + 1}`);
 
-  function misfit(slate, height) {
-    const [verdict, first, second] = ["verdict", "needed", "there"].map((name) => slate.get(name));
+  function misfit(workspace, height) {
+    const [verdict, first, second] = ["verdict", "needed", "there"].map((name) => workspace.get(name));
     if (verdict >= 0) return `${lineName(verdict, height)}: the clue needs ${first} cells, the line has ${second}`;
     const [rows, columns] = [first, second].map((count) => (count < 0 ? `at least ${-count}` : `${count}`));
     return `colour ${-1 - verdict}: the rows hold ${rows} cells, the columns ${columns}`;
@@ -167,22 +167,22 @@ function solverOf(instance, layout) {
       return result(outcome, { stage: "read", witness, exhausted, partial, counts, nOpen: 0, nOpenLines: 0 });
     };
     try {
-      const slate = new Slate(puzzle, { wanted, max_probes: probes, more });
-      if (!slate.measure(layout.levels)) return early("contradiction", misfit(slate, puzzle.height), true);
-      family = FAMILIES[slate.get("family")];
+      const workspace = new Workspace(puzzle, { wanted, max_probes: probes, more });
+      if (!workspace.measure(layout.levels)) return early("contradiction", misfit(workspace, puzzle.height), true);
+      family = FAMILIES[workspace.get("family")];
       let start = now();
       const passed = () => (now() - start) / 1000;
-      let status = slate.begin(layout.lines, 0);
+      let status = workspace.begin(layout.lines, 0);
       times.line = passed();
       const progress = (stage) => ({
-        stage, counts: slate.counts(), found: slate.get("found"), seconds: (now() - began) / 1000, cells: slate.look(),
+        stage, counts: workspace.counts(), found: workspace.get("found"), seconds: (now() - began) / 1000, cells: workspace.look(),
       });
       let levels = layout.levels;
       while (status === STATUS.OPEN || status === STATUS.FULL_STACK) {
         yield progress("line");
-        if (status === STATUS.FULL_STACK && !slate.measure((levels *= 8))) break;
+        if (status === STATUS.FULL_STACK && !workspace.measure((levels *= 8))) break;
         start = now();
-        status = slate.begin(layout.all, 0);
+        status = workspace.begin(layout.all, 0);
         times.probe = Math.max(passed() - times.line, 0);
         let visits = 500;
         times.search = 0;
@@ -190,12 +190,12 @@ function solverOf(instance, layout) {
           yield progress("search");
           if ((now() - began) / 1000 > most) break;
           start = now();
-          status = slate.goOn(visits);
+          status = workspace.goOn(visits);
           times.search += passed();
           visits = Math.max(1, Math.round(visits * Math.min(Math.max(SLICE / (1000 * passed() + 0.1), 0.25), 4)));
         }
       }
-      return result(...ending(slate, puzzle, status, more));
+      return result(...ending(workspace, puzzle, status, more));
     } catch (error) {
       if (!(error instanceof OutOfMemory)) throw error;
       return early("stalled", error.message, false);
@@ -203,26 +203,26 @@ function solverOf(instance, layout) {
   }
 
   /** The outcome as solve.pipeline reckons it, and what goes with it. */
-  function ending(slate, puzzle, status, more) {
-    const found = slate.get("found");
+  function ending(workspace, puzzle, status, more) {
+    const found = workspace.get("found");
     const exhausted = status === STATUS.CONTRADICTION;
-    const solutions = Array.from({ length: Math.min(found, 2 + more) }, (_, at) => slate.grid("cells", at));
+    const solutions = Array.from({ length: Math.min(found, 2 + more) }, (_, at) => workspace.grid("cells", at));
     if (!solutions.every((cells) => obeys(puzzle, cells))) throw new Error("the checker refuses a solution");
     let outcome = "stalled";
     if (status === STATUS.SPENT) outcome = "timeout";
     if (found >= 2) outcome = "multiple";
     if (status === STATUS.SOLVED && found === 1) outcome = "solved";
     if (exhausted && found < 2) outcome = found ? "unique" : "contradiction";
-    const stage = STAGES[slate.get("stage")];
-    const counts = slate.counts();
+    const stage = STAGES[workspace.get("stage")];
+    const counts = workspace.counts();
     let witness = "";
     if (outcome === "contradiction" && stage === "line") {
       witness = `${lineName(counts.witness, puzzle.height)}: no layout agrees with the crossing lines`;
     }
     delete counts.witness;
-    const nOpen = Math.max(slate.get("left"), 0);
-    const nOpenLines = Math.max(slate.get("lined"), 0);
-    const partial = exhausted && !found ? new Uint16Array(slate.cells).fill(OPEN_CELL) : slate.grid("cells");
+    const nOpen = Math.max(workspace.get("left"), 0);
+    const nOpenLines = Math.max(workspace.get("lined"), 0);
+    const partial = exhausted && !found ? new Uint16Array(workspace.cells).fill(OPEN_CELL) : workspace.grid("cells");
     return [outcome, { stage, witness, solutions, nSolutions: found, exhausted, partial, counts, nOpen, nOpenLines }];
   }
 
@@ -239,13 +239,13 @@ function solverOf(instance, layout) {
   function settle(clue, may, nColours) {
     const columns = Array.from(may, () => []);
     const puzzle = { height: 1, width: may.length, rows: [clue], columns, palette: Array(nColours) };
-    const slate = new Slate(puzzle, { wanted: 2, max_probes: 0, more: 0 });
-    slate.measure(1);
-    if (slate.get("verdict") >= 0) return null;
-    slate.findRoom(); // the sums of rows and columns differ here, which does not matter
-    new Uint16Array(memory.buffer, slate.get("view"), may.length).set(may);
-    line(slate.at);
-    return slate.get("status") ? slate.grid("view") : null;
+    const workspace = new Workspace(puzzle, { wanted: 2, max_probes: 0, more: 0 });
+    workspace.measure(1);
+    if (workspace.get("verdict") >= 0) return null;
+    workspace.findRoom(); // the sums of rows and columns differ here, which does not matter
+    new Uint16Array(memory.buffer, workspace.get("view"), may.length).set(may);
+    line(workspace.at);
+    return workspace.get("status") ? workspace.grid("view") : null;
   }
 
   return { solving, solve, settle, obeys };

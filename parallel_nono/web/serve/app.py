@@ -35,7 +35,7 @@ from starlette.types import Receive, Scope, Send
 
 from ...engine.folder import OutputError
 from ...formats import FORMATS
-from .desk import Bounds, Busy, Desk
+from .dispatch import Bounds, Busy, Dispatcher
 from .guard import COOKIE, LOOPBACK, Guard, cookie_of, same
 from .jobs import PICTURES
 from .runs import Follower, listed, run_named
@@ -85,7 +85,7 @@ def _client(request: Request) -> str:
 class _App:
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.desk = Desk(server.bounds)
+        self.dispatcher = Dispatcher(server.bounds)
         self.following: Counter[str] = Counter()
         self.starlette = Starlette(
             routes=[
@@ -110,11 +110,11 @@ class _App:
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        await self.desk.open()
+        await self.dispatcher.open()
         try:
             yield
         finally:
-            await self.desk.close()
+            await self.dispatcher.close()
 
     # Errors.
 
@@ -182,7 +182,7 @@ class _App:
         }
         body = await self.body(request)
         stack = AsyncExitStack()
-        job = self.desk.job(_client(request), header, body)
+        job = self.dispatcher.job(_client(request), header, body)
         events = await stack.enter_async_context(job)  # here, so that the status can tell that there is no room
         return _Stream(events, stack)
 
@@ -194,7 +194,7 @@ class _App:
 
     async def content(self, request: Request, header: dict[str, Any], body: bytes = b"") -> Response:
         """The response to a job that makes a file."""
-        async with self.desk.job(_client(request), header, body) as events:
+        async with self.dispatcher.job(_client(request), header, body) as events:
             async for event in events:
                 if event["type"] == "error":
                     raise HTTPException(422, event["message"])

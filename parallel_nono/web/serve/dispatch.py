@@ -135,7 +135,7 @@ class Place:
     called: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
-class Desk:
+class Dispatcher:
     """Hands out processes; for one event loop."""
 
     def __init__(self, bounds: Bounds) -> None:

@@ -1,4 +1,5 @@
-"""The slate: the numbers by which the host of kernels.browser asks and is answered; plain, so asking compiles nothing.
+"""The workspace: the numbers by which the host of kernels.browser asks and is answered; plain, so asking compiles
+nothing.
 
 The page learns the places from here.
 """
@@ -21,12 +22,12 @@ FIELDS = (
     *("times", *("",) * 4),
     *("order", "never"),
 )
-"""The numbers of the slate, int64, in this order."""
+"""The numbers of the workspace, int64, in this order."""
 
 PLACE = {name: place for place, name in enumerate(FIELDS) if name}
 
 EXPORTS = ("measure", "begin", "go_on", "look", "line")
-"""The functions of kernels.browser that can be called; each takes the address of the slate."""
+"""The functions of kernels.browser that can be called; each takes the address of the workspace."""
 
 FAMILIES = ("narrow", "colour", "wide")
 """What shares a propagation, by the number that `measure` gives."""
