@@ -87,7 +87,7 @@ EXPECTED: dict[str, tuple[str, list[Puzzle | None]]] = {
 }
 
 SAME_LOOK = {"tiny.nono": "nin", "tiny.dataset.txt": "nin"}
-"""Samples that content alone can't tell from a rival; all readings fit."""
+"""Samples that content alone can't tell from a lookalike; all readings fit."""
 
 WRITERS = [form for form in FORMATS if form.write]
 

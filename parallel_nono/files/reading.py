@@ -60,7 +60,7 @@ def content_and_format(data: bytes, source: str, form: Format | None) -> tuple[C
         raise InvalidPuzzle(f"{source}: expected a puzzle, found an empty file")
     if form is None:
         form = recognise(text if len(text) <= PEEK else text[: text.rfind("\n", 0, PEEK) + 1 or PEEK], source)
-        if form is not None and form.rivals and not unpacked_name(source).endswith(form.extensions):
+        if form is not None and form.lookalikes and not unpacked_name(source).endswith(form.extensions):
             form, doubt = _second_look(form, text, source)
             warning = "; ".join(filter(None, (warning, doubt)))
     if form is not None and form.binary:  # by its ending alone: let it say what is wrong
@@ -91,7 +91,7 @@ def _check_lines(data: bytes, source: str) -> None:
 
 
 def _second_look(form: Format, text: str, source: str) -> tuple[Format, str]:
-    """(format, warning) for a text that could be `form` or one of its rivals, and whose name does not tell.
+    """(format, warning) for a text that could be `form` or one of its lookalikes, and whose name does not tell.
 
     The first reading whose sums and lengths fit is taken; others that fit and give another puzzle are a warning. Of
     several puzzles all must fit, and a reading that gives more of them without an error is the better one.
@@ -99,7 +99,7 @@ def _second_look(form: Format, text: str, source: str) -> tuple[Format, str]:
     readings: list[tuple[Format, Puzzle]] = []
     best = (0, 0)
     whole = False
-    for other in (form, *(format_named(name) for name in form.rivals)):
+    for other in (form, *(format_named(name) for name in form.lookalikes)):
         found = list(_parsed(other, text, source, "")) if other is form or _may_be(other, text) else []
         puzzles = [item for item in found if isinstance(item, Puzzle)]
         whole = whole or (other is form and len(puzzles) == len(found))

@@ -99,6 +99,6 @@ FORMAT = Format(
     write,
     blots=True,
     first="0123456789",
-    rivals=("keen",),
+    lookalikes=("keen",),
     begins=begins_with(START, parse),
 )

@@ -37,6 +37,6 @@ FORMAT = Format(
     write,
     blots=True,
     first="0123456789?",
-    rivals=("nin", "nono", "cwd"),
+    lookalikes=("nin", "nono", "cwd"),
     begins=begins,
 )

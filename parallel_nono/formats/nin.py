@@ -105,6 +105,6 @@ FORMAT = Format(
     pack,
     blots=True,
     first="0123456789",
-    rivals=("nono", "dataset"),
+    lookalikes=("nono", "dataset"),
     begins=begins_with(START, parse),
 )

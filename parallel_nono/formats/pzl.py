@@ -148,6 +148,6 @@ FORMAT = Format(
     write,
     colours=True,
     first="0123456789",
-    rivals=("nin",),
+    lookalikes=("nin",),
     begins=begins_with(LONGEST_HEADER, parse),
 )

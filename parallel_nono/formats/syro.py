@@ -50,6 +50,6 @@ FORMAT = Format(
     parse,
     write,
     first="#0123456789?",
-    rivals=("nin", "nono", "cwd"),
+    lookalikes=("nin", "nono", "cwd"),
     begins=partial(begins, opened=_open),
 )

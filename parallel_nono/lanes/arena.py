@@ -12,7 +12,7 @@ import mmap
 import os
 import sys
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -28,6 +28,13 @@ HEADER = 8
 
 MAX_REMEMBERED = 1 << 24
 """Puzzles of more blocks keep no bounds between visits: two numbers a block and worker."""
+
+
+@lru_cache(maxsize=256)
+def _places(height: int, width: int, planes: int) -> layout.Places:
+    """`layout.places_of`, asked for in every phase."""
+    places: layout.Places = layout.places_of(height, width, planes)
+    return places
 
 
 class Shape(NamedTuple):
@@ -54,8 +61,7 @@ class Shape(NamedTuple):
 
     @property
     def places(self) -> layout.Places:
-        places: layout.Places = layout.places_of(self.height, self.width, self.planes)
-        return places
+        return _places(self.height, self.width, self.planes)
 
     @property
     def n_lines(self) -> int:

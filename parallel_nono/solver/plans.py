@@ -32,7 +32,7 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-RIVALS = ("cadical153", "cadical195:free")
+RACERS = ("cadical153", "cadical195:free")
 """Solvers unlike enough that the better of the two saves a third of the time (scripts/bench/README.md)."""
 
 ENCODINGS = ("order", "plain")
@@ -85,10 +85,10 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
 
 def racing(plan: Plan, workers: int) -> Plan:
     """The plan with `workers` solvers side by side: its own, a different one, then both again, shuffled."""
-    field = [*plan.solvers, *(name for name in RIVALS if name not in plan.solvers)]
+    field = [*plan.solvers, *(name for name in RACERS if name not in plan.solvers)]
     while len(field) < workers:
         seed = len(field) // 2
-        field += [name.replace(":", f":{seed}:", 1) if ":" in name else f"{name}:{seed}" for name in RIVALS]
+        field += [name.replace(":", f":{seed}:", 1) if ":" in name else f"{name}:{seed}" for name in RACERS]
     return replace(plan, solvers=tuple(field[: max(workers, len(plan.solvers))]))
 
 
