@@ -93,8 +93,8 @@ class Format:
     picture     a file keeps the picture in place of the clues: only puzzles with a goal can be written.
     binary      `sniff` and `parse` get bytes in place of text, and `write` gives bytes. Binary formats look at a file
                 before all others; what they `sniff` is not decoded.
-    lookalikes      formats whose texts may look the same: where neither the user nor the ending of a name chose the format,
-                all readings are compared, and what remains open is a warning.
+    lookalikes  formats whose texts may look the same: where neither the user nor the ending of a name chose the
+                format, all readings are compared, and what remains open is a warning.
     begins      text -> True when it begins with a whole puzzle of the format, whatever follows: for texts whose name
                 ends like the format, and for lookalikes.
     unique      a file stands for the one solution: a puzzle with several or none is only written if somebody insists.
