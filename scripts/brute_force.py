@@ -118,7 +118,7 @@ def differences(puzzles: list[Puzzle], before: int = 0, after: int = 0) -> Itera
     lines = solve_set(batch, Limits(plan=("line",)))
     for place, puzzle in enumerate(puzzles):
         solutions = list(oracles.solutions(puzzle))
-        settled = oracles.settled_grid(puzzle)
+        settled = oracles.solved_grid(puzzle)
         cells = slice(full.cell_starts[place], full.cell_starts[place + 1])
         shown = [
             _inside(full.cells[solution, cells], puzzle, before, after) for solution in range(min(2, len(solutions)))

@@ -49,7 +49,7 @@ def arrangements(clue: Clue, n_cells: int) -> tuple[Line, ...]:
 
 
 @lru_cache(1 << 16)
-def settled_line(clue: Clue, allowed: Sets) -> Sets | None:
+def solved_line(clue: Clue, allowed: Sets) -> Sets | None:
     """Of what a line may take, exactly what some arrangement uses; None if no arrangement is left."""
     fitting = [
         arrangement
@@ -59,14 +59,14 @@ def settled_line(clue: Clue, allowed: Sets) -> Sets | None:
     return tuple(frozenset(cells) for cells in zip(*fitting, strict=True)) if fitting else None
 
 
-def settled_grid(puzzle: Puzzle) -> list[Sets] | None:
+def solved_grid(puzzle: Puzzle) -> list[Sets] | None:
     """What lines alone know of a puzzle: the colours each cell may take, row by row; None on a contradiction."""
     everything = frozenset(range(puzzle.n_colours))
     grid = [(everything,) * puzzle.width for _ in puzzle.rows]
     while True:
         before = list(grid)
         for clues in (puzzle.rows, puzzle.columns):
-            lines = [settled_line(clue, line) for clue, line in zip(clues, grid, strict=True)]
+            lines = [solved_line(clue, line) for clue, line in zip(clues, grid, strict=True)]
             if None in lines:
                 return None
             grid = list(zip(*lines, strict=True))  # type: ignore[arg-type]  # turned: the other lines are next
@@ -76,7 +76,7 @@ def settled_grid(puzzle: Puzzle) -> list[Sets] | None:
 
 def is_line_solvable(puzzle: Puzzle) -> bool:
     """Whether lines alone leave one colour in every cell."""
-    grid = settled_grid(puzzle)
+    grid = solved_grid(puzzle)
     return grid is not None and all(len(colours) == 1 for line in grid for colours in line)
 
 

@@ -183,7 +183,7 @@ def test_every_colour_of_a_palette_has_a_letter_of_its_own() -> None:
 def test_the_oracle_of_lines_knows_the_contest_examples() -> None:
     def shown(clue: list[int], cells: str) -> str:
         sets = {"?": frozenset({0, 1}), "X": frozenset({1}), ".": frozenset({0})}
-        settled = oracles.settled_line(tuple(map(Block, clue)), tuple(sets[c] for c in cells))
+        settled = oracles.solved_line(tuple(map(Block, clue)), tuple(sets[c] for c in cells))
         if settled is None:
             return "Impossible"
         return "".join("?" if len(s) == 2 else ".X"[min(s)] for s in settled)

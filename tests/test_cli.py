@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 
 import pytest
 from hypothesis import given, settings
-from oracles import settled_line
+from oracles import solved_line
 from strategies import lines
 
 import parallel_nono.cli
@@ -105,7 +105,7 @@ def test_a_line_keeps_exactly_what_some_layout_uses(line: tuple) -> None:
     text = "".join(f"[{''.join(letters[c] for c in sorted(cell))}]" for cell in allowed)
     if n_colours == 2 or not all(allowed):
         return
-    settled = settled_line(clue, allowed)
+    settled = solved_line(clue, allowed)
     ended = pnono("line", " ".join(f"{b.length}{letters[b.colour]}" for b in clue), text)
     most = max((max(cell) for cell in allowed), default=0)
     most = max(most, *(b.colour for b in clue), 1)

@@ -224,8 +224,8 @@ def test_degenerate_puzzles_have_the_solutions_that_brute_force_counts(
 
 
 def test_an_impasse_is_not_seen_by_lines_but_a_contradiction_is() -> None:
-    assert oracles.settled_grid(generate("impasse", 6, 5)) is not None
-    assert oracles.settled_grid(generate("contradiction", 6, 5)) is None
+    assert oracles.solved_grid(generate("impasse", 6, 5)) is not None
+    assert oracles.solved_grid(generate("contradiction", 6, 5)) is None
 
 
 def total(clues: tuple) -> int:

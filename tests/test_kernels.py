@@ -191,7 +191,7 @@ def long_lines(draw: st.DrawFn, low: int, high: int, max_colours: int = 2, max_l
 @given(strategies.lines())
 def test_every_kernel_keeps_exactly_what_some_layout_uses(line: tuple[Clue, Sets, int]) -> None:
     clue, allowed, n_colours = line
-    expected = oracles.settled_line(clue, allowed)
+    expected = oracles.solved_line(clue, allowed)
     assert plain(clue, allowed) == expected
     assert by_windows(clue, allowed, n_colours) == expected
     if fits(clue, len(allowed)):

@@ -23,7 +23,7 @@ import pytest
 import strategies
 from console import pnono
 from hypothesis import example, given, settings
-from oracles import settled_grid
+from oracles import solved_grid
 
 from parallel_nono.attempt import OUTCOMES, Limits
 from parallel_nono.engine import engine
@@ -45,7 +45,7 @@ from parallel_nono.lanes.team import Threads
 from parallel_nono.puzzle import Block, Puzzle
 from parallel_nono.puzzleset import clues_of, plain_palette, set_of
 from parallel_nono.solver import solve_set
-from parallel_nono.solver.pipeline import Results, Settled
+from parallel_nono.solver.pipeline import Propagated, Results
 
 ONLY_LINES = Limits(plan=("line",))
 IN_ROUNDS = Limits(plan=("line",), order="rounds")
@@ -65,15 +65,15 @@ def same(a: Results, b: Results, columns: tuple[str, ...] = COLUMNS) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in columns) and a.witness == b.witness
 
 
-def settled(batch: pa.RecordBatch, coordinator: Coordinator, limits: Limits = ONLY_LINES) -> Settled:
+def solved(batch: pa.RecordBatch, coordinator: Coordinator, limits: Limits = ONLY_LINES) -> Propagated:
     """What a coordinator makes of the first puzzle of a set."""
-    found: list[Settled] = []
+    found: list[Propagated] = []
 
     class Note:
         takes = coordinator.takes
 
-        def settle(self, *arguments: Any) -> Settled:
-            found.append(coordinator.settle(*arguments))
+        def propagate(self, *arguments: Any) -> Propagated:
+            found.append(coordinator.propagate(*arguments))
             return found[0]
 
     solve_set(batch, limits, lines=Note())
@@ -97,7 +97,7 @@ def test_every_small_puzzle_ends_as_with_rounds_on_one_thread(two: Coordinator, 
 @given(puzzle=strategies.puzzles())
 @settings(max_examples=40)
 def test_the_grid_is_that_of_the_plain_fixpoint(two: Coordinator, puzzle: Puzzle) -> None:
-    found, plain = solve_set(set_of([puzzle]), ONLY_LINES, lines=two), settled_grid(puzzle)
+    found, plain = solve_set(set_of([puzzle]), ONLY_LINES, lines=two), solved_grid(puzzle)
     if plain is None:
         assert found.outcome[0] == OUTCOMES.index("contradiction")
         return
@@ -123,7 +123,7 @@ def test_one_to_eight_workers_make_the_same_planes_rounds_and_visits(
         found = []
         for n_workers in (1, 2, 4, 8):
             coordinator = Coordinator(Threads(n_workers))
-            found.append(settled(batch, coordinator, limits))
+            found.append(solved(batch, coordinator, limits))
             assert coordinator.close(5.0)
         first = found[0]
         assert (first.n_rounds, first.n_lines) == (alone.n_rounds[0], alone.n_lines[0])
@@ -199,10 +199,10 @@ def test_while_one_puzzle_is_between_its_rounds_workers_are_at_another() -> None
         assert coordinator.close(5.0)
         trace = coordinator.trace
         assert trace is not None
-        settling = [phase for phase in trace if phase.what == kernels.SOLVE and len(phase.jobs)]
+        solving = [phase for phase in trace if phase.what == kernels.SOLVE and len(phase.jobs)]
         for number in (1, 2):
-            mine = [phase for phase in settling if phase.puzzle == number]
-            others = np.concatenate([phase.jobs for phase in settling if phase.puzzle != number])
+            mine = [phase for phase in solving if phase.puzzle == number]
+            others = np.concatenate([phase.jobs for phase in solving if phase.puzzle != number])
             for before, after in pairwise(mine):
                 over, begun = before.jobs[:, 2].max(), after.jobs[:, 1].min()
                 assert over <= begun  # a phase begins when the one before is over
@@ -251,7 +251,7 @@ def test_a_job_whose_worker_died_is_done_by_another(monkeypatch: pytest.MonkeyPa
                 break
             rounds.n_round += 1
             counts.append(n)
-            rounds.settle()
+            rounds.solve_lines()
             results_of(rounds, worker, dies and rounds.n_round % 2 == 1)
             if not rounds.merge():
                 break
@@ -504,7 +504,7 @@ def test_cpu_of_a_shared_puzzle_is_that_of_all_its_workers(monkeypatch: pytest.M
 
     def landed(self: Coordinator, propagation: Any) -> None:
         land(self, propagation)
-        spent.append((self.spent[propagation.number].settle + self.spent[propagation.number].merge) / 1e9)
+        spent.append((self.spent[propagation.number].lines + self.spent[propagation.number].merge) / 1e9)
 
     monkeypatch.setattr(Coordinator, "_land", landed)
     rows = rows_in_lines_mode(2)
@@ -634,7 +634,7 @@ def test_workers_without_a_puzzle_sleep_until_there_is_one(monkeypatch: pytest.M
     assert len(naps) == before
     monkeypatch.setattr(lanes._team, "hide", hidden_once(lambda: len(naps) > before, lanes._team.hide))
     clues = clues_of(set_of([Puzzle.of_grid(((1, 1, 0), (1, 0, 0), (1, 1, 1)))]))
-    settled = lanes.settle(clues, 0, 64, Limits(seconds=60), np.zeros(1, np.int64))
-    assert settled.status == OPEN
-    assert settled.n_lines > 0
+    solved = lanes.propagate(clues, 0, 64, Limits(seconds=60), np.zeros(1, np.int64))
+    assert solved.status == OPEN
+    assert solved.n_lines > 0
     assert lanes.close(10.0)

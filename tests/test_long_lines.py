@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import settled_line
+from oracles import solved_line
 
 from parallel_nono.kernels import layout
 from parallel_nono.kernels.line import solve_line_planes
@@ -33,7 +33,7 @@ def one_way(clue: Clue, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ends, gaps
 
 
-def settled_by_table(clue: Clue, allowed: np.ndarray) -> np.ndarray | None:
+def solved_by_table(clue: Clue, allowed: np.ndarray) -> np.ndarray | None:
     """What some arrangement uses, bool[colours, n]; O(k n) steps and as much room."""
     k, n = len(clue), allowed.shape[1]
     ends, gaps = one_way(clue, allowed)
@@ -87,7 +87,7 @@ def by_kernel(clue: Clue, allowed: np.ndarray) -> np.ndarray | None:
 
 @pytest.mark.parametrize("tight", [False, True])
 @pytest.mark.parametrize("n_colours", [2, 4])
-def test_lines_of_hundreds_of_blocks_are_settled_as_by_the_table(
+def test_lines_of_hundreds_of_blocks_are_solved_as_by_the_table(
     tight: bool, n_colours: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if tight:
@@ -99,7 +99,7 @@ def test_lines_of_hundreds_of_blocks_are_settled_as_by_the_table(
             clue, allowed = long_line(random, n, k, n_colours, known)
             if known == 0.3:  # and a line that is wrong in one cell, which mostly has no arrangement
                 allowed[:, n // 2] = ~allowed[:, n // 2]
-            expected, found = settled_by_table(clue, allowed), by_kernel(clue, allowed)
+            expected, found = solved_by_table(clue, allowed), by_kernel(clue, allowed)
             if expected is None or found is None:
                 assert expected is found, (k, known)
             else:
@@ -122,18 +122,18 @@ def test_the_table_agrees_with_trying_all(data: st.DataObject) -> None:
     sets = st.frozensets(st.integers(0, n_colours - 1), min_size=1)
     cells = data.draw(st.lists(sets, min_size=n, max_size=n))
     allowed = np.array([[colour in cell for cell in cells] for colour in range(n_colours)])
-    expected, found = settled_line(clue, tuple(cells)), settled_by_table(clue, allowed)
+    expected, found = solved_line(clue, tuple(cells)), solved_by_table(clue, allowed)
     assert (expected is None) == (found is None)
     if expected is not None and found is not None:
         assert [frozenset(np.flatnonzero(found[:, i]).tolist()) for i in range(n)] == list(expected)
 
 
-def test_contest_lines_are_settled() -> None:
+def test_contest_lines_are_solved() -> None:
     """IOI 2016: 200,000 cells and 100 blocks; ACM: 400 cells in any number of blocks. Nothing known, then every ink."""
     n, k = 200_000, 100
     clue = tuple(Block(1000) for _ in range(k))
-    settled = solve_line(clue, [3] * n, 2)
-    assert settled == [3] * n
+    solved = solve_line(clue, [3] * n, 2)
+    assert solved == [3] * n
     ends = (n - 1001 * k + 1) * [1] + (([2] * 1000 + [1]) * k)[:-1]
     assert solve_line(clue, ends, 2) == ends
     assert solve_line((Block(1),) * 200, [3] * 400, 2) == [3] * 400

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracles import n_solutions, settled_grid
+from oracles import n_solutions, solved_grid
 from PIL import Image, ImageSequence
 from strategies import puzzles, puzzles_of_grids
 from test_cli import pnono
@@ -43,7 +43,7 @@ def known(puzzle: Puzzle, steps: list[Step]) -> np.ndarray:
 @settings(max_examples=60)
 def test_lines_tell_what_settling_all_lines_leaves(puzzle: Puzzle) -> None:
     steps = list(trace(puzzle, probing=False))
-    grid = settled_grid(puzzle)
+    grid = solved_grid(puzzle)
     assert any(step.by == "contradiction" for step in steps) == (grid is None)
     if grid is not None:
         left = [[next(iter(colours)) if len(colours) == 1 else OPEN for colours in line] for line in grid]

@@ -73,7 +73,7 @@ def test_recolouring_a_puzzle_recolours_its_solutions(puzzle: Puzzle, random) ->
 
 @given(strategies.puzzles(most=6, max_colours=4))
 def test_lines_alone_know_exactly_the_fixpoint(puzzle: Puzzle) -> None:
-    grid = oracles.settled_grid(puzzle)
+    grid = oracles.solved_grid(puzzle)
     for order in ("sweep", "rounds"):
         result = solve(puzzle, Limits(plan=("line",), order=order))
         if grid is None:

@@ -51,12 +51,12 @@ def line(
     say_if_compiling()
     from ..solver.line import solve_line
 
-    settled = solve_line(blocks, allowed, n_colours)
-    if settled is None:
+    solved = solve_line(blocks, allowed, n_colours)
+    if solved is None:
         say(IMPOSSIBLE)
         raise typer.Exit(Code.NO)
-    texts = {cell: _cell_text(cell, coloured, n_colours) for cell in set(settled)}
-    say("".join(map(texts.__getitem__, settled)))
+    texts = {cell: _cell_text(cell, coloured, n_colours) for cell in set(solved)}
+    say("".join(map(texts.__getitem__, solved)))
 
 
 def _clue(text: str) -> tuple[Clue, bool]:

@@ -63,7 +63,7 @@ BOARD = types.NamedTuple(
 )
 
 PROPAGATE = types.int64(types.uint64[::1], types.int64[::1], BOARD, types.int64)
-"""words, numbers, board, base -> OPEN, CONTRADICTION or LATE: settle the waiting lines of the state at words[base:]."""
+"""words, numbers, board, base -> OPEN, CONTRADICTION or LATE: solve the waiting lines of the state at words[base:]."""
 
 PROBE = types.int64(
     types.FunctionType(PROPAGATE), types.uint64[::1], types.int64[::1], BOARD, types.int64, types.int64, types.int64

@@ -118,7 +118,7 @@ def take_over(words, mine, stays, crossing, step, bit):
 
 @kernel(inner=True)
 def solve_waiting(words, numbers, board, waiting, n, line, mine, crossing):
-    """Settle the lines of one side that wait, as bits; their first planes begin at mine, the other side's at crossing.
+    """Solve the lines of one side that wait, as bits; their first planes begin at mine, the other side's at crossing.
 
     Returns  the crossing lines that now wait, and False if some line has no arrangement (numbers[WITNESS] is which).
     """
@@ -146,7 +146,7 @@ def solve_waiting(words, numbers, board, waiting, n, line, mine, crossing):
 
 @function_value(PROPAGATE)
 def propagate_colour(words, numbers, board, base):
-    """Settle waiting lines until none learns; the planes of the state at words[base:] change in place.
+    """Solve waiting lines until none learns; the planes of the state at words[base:] change in place.
 
     words[DIRTY], words[DIRTY + 1]  the waiting rows and columns as bits; on return without contradiction the lines
                                     that were visited.

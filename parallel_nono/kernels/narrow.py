@@ -136,7 +136,7 @@ def solve_line_narrow(lengths, start, stop, n, white, black, scratch):
 
 @kernel(inline=True)
 def solve_waiting(words, blocks, lengths, waiting, n, first, mine, crossing):
-    """Settle the lines of one side that wait, as bits, and carry over to the other side's planes what they lose.
+    """Solve the lines of one side that wait, as bits, and carry over to the other side's planes what they lose.
 
     n, first        cells of a line; line i has the blocks from blocks[first + i] on.
     mine, crossing  where the planes of this side and of the other begin in words.
@@ -169,7 +169,7 @@ def solve_waiting(words, blocks, lengths, waiting, n, first, mine, crossing):
 
 @function_value(PROPAGATE)
 def propagate_narrow(words, numbers, board, base):
-    """Settle waiting lines until none learns; the planes of the state at words[base:] change in place.
+    """Solve waiting lines until none learns; the planes of the state at words[base:] change in place.
 
     words[DIRTY], words[DIRTY + 1]  the waiting rows and columns as bits; on return without contradiction the lines
                                     that were visited.

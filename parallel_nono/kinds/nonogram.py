@@ -70,10 +70,10 @@ def _elsewhere(results: Results) -> dict[str, Any]:
         columns |= {name: np.zeros(len(results.outcome)) for name in ("others_cpu_s", "others_mib")}
         columns["waited_s"] = results.sat_s.copy()
         teams = [""] * len(results.outcome)
-        for place, settled in results.shared.items():
-            columns["waited_s"][place] += settled.seconds[1]
-            columns["others_cpu_s"][place], columns["others_mib"][place] = settled.cpu_s, settled.mib
-            teams[place] = settled.team
+        for place, solved in results.shared.items():
+            columns["waited_s"][place] += solved.seconds[1]
+            columns["others_cpu_s"][place], columns["others_mib"][place] = solved.cpu_s, solved.mib
+            teams[place] = solved.team
         columns["team"] = teams
     return columns
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..attempt import Limits
     from ..engine.work import Work
     from ..kernels.clues import Clues
-    from ..solver.pipeline import Lines, Settled
+    from ..solver.pipeline import Lines, Propagated
     from .coordinator import Coordinator
 
 BREAK_EVEN_CELLS = 2_000_000
@@ -40,7 +40,7 @@ class WhenWorthIt:
         """True for the puzzles that are worth it."""
         return self._n_workers > 1 and height * width >= self._least
 
-    def settle(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Settled:
+    def propagate(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Propagated:
         """See `pipeline.Lines`."""
         with self._lock:
             if self._lanes is None:
@@ -50,7 +50,7 @@ class WhenWorthIt:
 
                 compile_lanes()  # before any puzzle's time begins
                 self._lanes = Coordinator(Threads(self._n_workers))
-        return self._lanes.settle(clues, place, scratch, limits, stop)
+        return self._lanes.propagate(clues, place, scratch, limits, stop)
 
     def close(self, seconds: float) -> bool:
         """End the threads, if there are any; True if they ended in time."""

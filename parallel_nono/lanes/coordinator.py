@@ -1,11 +1,11 @@
 """Lines mode: one huge puzzle, or several, on many workers that pull jobs of lines from a coordinator.
 
 Whoever solves puzzles (a few threads that read, finish, check and write rows) hands the lines of each to the
-coordinator and waits. The coordinator is one thread: it carries every puzzle under way from phase to phase (settle,
+coordinator and waits. The coordinator is one thread: it carries every puzzle under way from phase to phase (solve,
 merge) and hands the jobs of a phase to the workers of this node, through memory that they share. So while one puzzle
 is in its merge, or between its rounds, workers are at the jobs of another.
 
-Why the answer is always the same: in a phase each line is settled against the last merge and writes its own planes in
+Why the answer is always the same: in a phase each line is solved against the last merge and writes its own planes in
 its own view only; the merge begins when all of them are done, and each tile is one job's. What a phase makes of the
 planes therefore follows from the planes before it, whoever does which job in whatever order; and which lines the next
 one visits follows from what this merge took from them.
@@ -34,7 +34,7 @@ from ..attempt import Limits
 from ..engine import EngineError
 from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
 from ..kernels.clues import Clues
-from ..solver.pipeline import Settled, no_arrangement
+from ..solver.pipeline import Propagated, no_arrangement
 from .arena import Arena, WorkArrays, shape_of
 from .nodes import Remote, Share
 from .rounds import Phase, Rounds, Spent
@@ -62,7 +62,7 @@ NO_PLANES = np.empty(0, np.uint64)
 class Propagation:
     """A puzzle between its arrival and its fixpoint.
 
-    every     settle every line that is not known, in every round (the published way).
+    every     solve every line that is not known, in every round (the published way).
     deadline  `time.monotonic()`.  stop  int64[1], see `solve_set`.
     """
 
@@ -114,17 +114,17 @@ class Coordinator:
         """True for the puzzles that are worth it."""
         return height * width >= self._least
 
-    def settle(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Settled:
+    def propagate(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Propagated:
         """See `pipeline.Lines`. Errors: EngineError if no worker can begin."""
         began = time.monotonic()
         need = _need(clues, place, scratch, self._team)
         free = _free()
         if need > free:
-            return Settled(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
+            return Propagated(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
         try:
             arena = Arena.of(clues, place, scratch, self._team.n_workers + 1, self._team.shared)
         except (OSError, MemoryError):
-            return Settled(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
+            return Propagated(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
         self._n_puzzles += 1
         propagation = Propagation(self._n_puzzles, arena, limits.order == "rounds", began + limits.seconds, stop, began)
         packed = time.monotonic()
@@ -138,7 +138,7 @@ class Coordinator:
             raise EngineError(f"lines mode: {propagation.error}") from propagation.error
         seconds = packed - began, time.monotonic() - packed
         planes = arena.lanes.planes if propagation.status == OPEN else NO_PLANES
-        return Settled(
+        return Propagated(
             propagation.status,
             planes,
             propagation.n_rounds,
@@ -229,12 +229,12 @@ class Coordinator:
         self._propagations.remove(propagation)
         self._team.hide(propagation.slot, propagation.number)
         spent = propagation.rounds.spent
-        propagation.cpu_s = (spent.settle + spent.merge) / 1e9
+        propagation.cpu_s = (spent.lines + spent.merge) / 1e9
         for remote in self._remotes:
             propagation.cpu_s += remote.cpu_ns.get(propagation.number, 0) / 1e9
             remote.forget(propagation.number)
         whole = int((time.monotonic() - propagation.began) * 1e9)
-        spent.between = whole - spent.setup - spent.settling - spent.merging
+        spent.between = whole - spent.setup - spent.solving - spent.merging
         self.spent[propagation.number] = spent
         self.spent.pop(propagation.number - MAX_SPENT, None)
         if self.trace is not None:
@@ -303,16 +303,16 @@ class Coordinator:
     def _phase(
         self, propagation: Propagation, rounds: Rounds, remotes: list[Remote], n: int
     ) -> Generator[None, None, bool | None]:
-        """Settle the n lines that were planned, and merge. True if that changed anything; None if it was the end."""
+        """Solve the n lines that were planned, and merge. True if that changed anything; None if it was the end."""
         height, width = propagation.arena.shape.height, propagation.arena.shape.width
         lines = rounds.lines(n)
         began = time.monotonic_ns()
         if remotes:
-            yield from self._settle_everywhere(propagation, rounds, remotes, lines)
+            yield from self._solve_everywhere(propagation, rounds, remotes, lines)
         elif n:
-            rounds.settle()
+            rounds.solve_lines()
             yield from self._wait(rounds)
-        rounds.spent.settling += time.monotonic_ns() - began
+        rounds.spent.solving += time.monotonic_ns() - began
         if propagation.halted:
             return None
         place = rounds.dead_among(lines)
@@ -337,16 +337,16 @@ class Coordinator:
             return None
         return changed
 
-    def _settle_everywhere(
+    def _solve_everywhere(
         self, propagation: Propagation, rounds: Rounds, remotes: list[Remote], lines: np.ndarray
     ) -> Iterator[None]:
-        """Settle the lines of this round here and on other nodes, and bring together what they lost."""
+        """Solve the lines of this round here and on other nodes, and bring together what they lost."""
         shares = rounds.shares(lines, [self._team.n_workers, *(remote.n_workers for remote in remotes)])
         for remote, share in zip(remotes, shares[1:], strict=True):
-            remote.settle(propagation.number, share)
+            remote.solve_lines(propagation.number, share)
         rounds.take(shares[0])
         if len(shares[0]):
-            rounds.settle()
+            rounds.solve_lines()
             yield from self._wait(rounds)
         found: list[Share] = [(shares[0], *rounds.changes(shares[0]))]
         orphans = []
@@ -362,11 +362,11 @@ class Coordinator:
             else:
                 rounds.apply(*answer, share)
                 found.append((share, *answer))
-        if orphans:  # their node is gone: they are settled here
+        if orphans:  # their node is gone: they are solved here
             lost = np.sort(np.concatenate(orphans))
             rounds.take(lost)
             if len(lost):
-                rounds.settle()
+                rounds.solve_lines()
                 yield from self._wait(rounds)
             found.append((lost, *rounds.changes(lost)))
         for remote in remotes:

@@ -8,7 +8,7 @@ from ..attempt import Limits
 from ..engine import EngineError
 from ..kernels.board import CONTRADICTION, OPEN, SPENT
 from ..kernels.clues import Clues
-from ..solver.pipeline import Settled, no_arrangement
+from ..solver.pipeline import Propagated, no_arrangement
 
 TEAM = "a CUDA device"
 
@@ -26,7 +26,7 @@ class Device:
         """Every puzzle: whoever asks for a device gets it."""
         return True
 
-    def settle(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Settled:
+    def propagate(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Propagated:
         """See `pipeline.Lines`; lines are visited as in `order="rounds"`."""
         from ..solver.cuda import propagate
 
@@ -34,13 +34,13 @@ class Device:
         try:
             found = propagate(clues, place, limits.seconds, stop)
         except MemoryError as error:
-            return Settled(SPENT, nothing, witness=str(error), team=TEAM)
+            return Propagated(SPENT, nothing, witness=str(error), team=TEAM)
         witness = ""
         if found.verdict == CONTRADICTION:
             witness = no_arrangement(found.witness, int(clues.heights[place]))
         planes = found.planes if found.verdict == OPEN else nothing
-        seconds = 0.0, found.settle_s + found.merge_s
-        return Settled(found.verdict, planes, found.n_rounds, found.n_lines, witness, seconds, team=TEAM)
+        seconds = 0.0, found.lines_s + found.merge_s
+        return Propagated(found.verdict, planes, found.n_rounds, found.n_lines, witness, seconds, team=TEAM)
 
     def close(self, seconds: float) -> bool:
         """Nothing is left running."""

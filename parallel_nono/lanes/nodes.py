@@ -1,8 +1,8 @@
 """Lines mode over several nodes: no memory is shared there, so each node keeps a replica and only changes travel.
 
 A leader on every other node holds the planes of each puzzle and a team of its own. In a round it is told what all other
-nodes settled in the round before (words of planes that changed), merges them with its own, as everybody does, and
-settles its share of the waiting lines; what these lost goes back. All replicas are the same after each merge.
+nodes solved in the round before (words of planes that changed), merges them with its own, as everybody does, and
+solves its share of the waiting lines; what these lost goes back. All replicas are the same after each merge.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Leader:
         self._puzzles[puzzle] = slot, rounds
         self._team.show(slot, puzzle, arena)
 
-    def settle(self, puzzle: int, found: list[Share], lines: np.ndarray) -> tuple[Delta, np.ndarray, int]:
-        """Merge what others found in the last round with what was found here; then settle these lines.
+    def solve_lines(self, puzzle: int, found: list[Share], lines: np.ndarray) -> tuple[Delta, np.ndarray, int]:
+        """Merge what others found in the last round with what was found here; then solve these lines.
 
         Returns what they lost, their states, and the nanoseconds of CPU that the puzzle took here so far.
         """
@@ -68,9 +68,9 @@ class Leader:
         rounds.n_round += 1
         rounds.take(lines)
         if len(lines):
-            rounds.settle()
+            rounds.solve_lines()
             self._wait(rounds)
-        return *rounds.changes(lines), rounds.spent.settle + rounds.spent.merge
+        return *rounds.changes(lines), rounds.spent.lines + rounds.spent.merge
 
     def close(self, puzzle: int) -> None:
         """It is done."""
@@ -112,9 +112,9 @@ class Remote:
         self._told[puzzle] = []
         self.leader.open.remote(puzzle, arena.clues, arena.shape.scratch)
 
-    def settle(self, puzzle: int, lines: np.ndarray) -> None:
-        """Have these lines settled, after telling what was found elsewhere."""
-        self._asked[puzzle] = self.leader.settle.remote(puzzle, self._told[puzzle], lines)
+    def solve_lines(self, puzzle: int, lines: np.ndarray) -> None:
+        """Have these lines solved, after telling what was found elsewhere."""
+        self._asked[puzzle] = self.leader.solve_lines.remote(puzzle, self._told[puzzle], lines)
         self._told[puzzle], self._mine[puzzle] = [], lines
 
     def answered(self, puzzle: int) -> bool:

@@ -1,6 +1,6 @@
 """One puzzle in lines mode on one node: cut a phase into jobs, hand them out, see when they are done.
 
-A phase is a list of jobs that the workers of the arena pull (see kernels.lanes): waiting lines to settle, or tiles to
+A phase is a list of jobs that the workers of the arena pull (see kernels.lanes): waiting lines to solve, or tiles to
 merge in which lines lost something. Grid, rounds and visits depend on the puzzle alone.
 """
 
@@ -64,17 +64,17 @@ class Delta(NamedTuple):
 class Spent:
     """Where the time of a puzzle went, in nanoseconds: CPU of all workers in jobs, and the clock from phase to phase.
 
-    settle, merge          CPU, in jobs.  busy  the clock, in jobs, all workers together.
-    settling, merging      from handing out to the last one done.
+    solve, merge          CPU, in jobs.  busy  the clock, in jobs, all workers together.
+    solving, merging      from handing out to the last one done.
     setup                  from the arrival of the puzzle to the first phase.
     between                none of these: planning, and waiting for each other.
     jobs, tiles, bytes     how many; bytes to and from other nodes.
     """
 
-    settle: int = 0
+    lines: int = 0
     merge: int = 0
     busy: int = 0
-    settling: int = 0
+    solving: int = 0
     merging: int = 0
     setup: int = 0
     between: int = 0
@@ -138,7 +138,7 @@ class Rounds:
         return int(n)
 
     def is_known(self) -> bool:
-        """Every line was settled with all its cells known."""
+        """Every line was solved with all its cells known."""
         return bool((self._lanes.states == KNOWN_LINE).all())
 
     def _target(self, weight: float) -> float:
@@ -151,7 +151,7 @@ class Rounds:
         return self._lanes.jobs[:n].copy()
 
     def take(self, lines: np.ndarray) -> None:
-        """Settle these lines in this round, instead of what `plan` found."""
+        """Solve these lines in this round, instead of what `plan` found."""
         lanes = self._lanes
         lanes.jobs[: len(lines)] = lines
         weights = self._weights[lines]
@@ -164,7 +164,7 @@ class Rounds:
         lanes.bounds[self.n_jobs] = len(lines)
         self._small = self._weight * self._rate < INLINE_NS
 
-    def settle(self) -> None:
+    def solve_lines(self) -> None:
         """Hand out the jobs of this round."""
         publish(self._lanes, SOLVE, self.n_jobs)
         self._begun(SOLVE, self._weight * self._rate)
@@ -224,7 +224,7 @@ class Rounds:
         self.spent.jobs += self.n_jobs
         self.spent.busy += int((log[:, 2] - log[:, 1]).sum())
         if self.what == SOLVE:
-            self.spent.settle += cpu
+            self.spent.lines += cpu
             if self._weight:
                 rate = max(cpu / self._weight, 1e-3)
                 self._rate += (rate - self._rate) * (FORGET if self.n_round > 1 else 1.0)
@@ -278,7 +278,7 @@ class Rounds:
         return np.split(lines, np.searchsorted(weights, cuts))
 
     def apply(self, delta: Delta, states: np.ndarray, lines: np.ndarray) -> None:
-        """What another node settled in this round."""
+        """What another node solved in this round."""
         shape, lanes = self.arena.shape, self._lanes
         apply_words(shape.height, shape.width, shape.planes, lanes, delta.places, delta.words)
         lanes.states[lines], lanes.waiting[lines] = states, 0
@@ -294,7 +294,7 @@ _NOWHERE, _NONE = np.empty(0, np.uint32), np.empty(0, np.uint64)
 
 
 def weights_of(arena: Arena) -> np.ndarray:
-    """float32[lines], about how the times to settle them compare, in nanoseconds or so."""
+    """float32[lines], about how the times to solve them compare, in nanoseconds or so."""
     shape, clues = arena.shape, arena.clues
     first = int(clues.line_starts[0])
     blocks = clues.block_starts[first : first + shape.n_lines + 1]

@@ -37,7 +37,7 @@ class Propagated(NamedTuple):
     verdict   board.OPEN, CONTRADICTION or LATE.
     witness   the line that a contradiction shows in, rows first, from 0; else -1.
     n_rounds, n_lines  as kernels.rounds has them, and so are verdict and witness.
-    settle_s, merge_s  wall seconds.
+    lines_s, merge_s  wall seconds.
     """
 
     planes: np.ndarray
@@ -45,7 +45,7 @@ class Propagated(NamedTuple):
     witness: int
     n_rounds: int
     n_lines: int
-    settle_s: float
+    lines_s: float
     merge_s: float
 
 
@@ -149,7 +149,7 @@ class _Propagation:
         jobs = np.arange(self.height + self.width, dtype=np.int32)
         n_rounds = n_lines = 0
         verdict, witness = OPEN, -1
-        settle_s = merge_s = 0.0
+        lines_s = merge_s = 0.0
         while True:
             if time.monotonic() > deadline or (stop is not None and stop[0]):
                 verdict = LATE
@@ -157,7 +157,7 @@ class _Propagation:
             n_rounds += 1
             began = time.perf_counter()
             states, lost = self.solve_lines(jobs)
-            settle_s += time.perf_counter() - began
+            lines_s += time.perf_counter() - began
             none = jobs[states[jobs] == kernels.NO_ARRANGEMENT]
             if len(none):
                 n_lines += int(np.searchsorted(jobs, none[0])) + 1
@@ -174,7 +174,7 @@ class _Propagation:
             if not len(jobs) or (not lost and n_rounds > 1):
                 break
         planes = self.words[: self.state_words].copy_to_host()
-        return Propagated(planes, verdict, witness, n_rounds, n_lines, settle_s, merge_s)
+        return Propagated(planes, verdict, witness, n_rounds, n_lines, lines_s, merge_s)
 
     def solve_lines(self, jobs: np.ndarray) -> tuple[np.ndarray, bool]:
         """Solve these lines; the states of all lines, and whether any lost something."""

@@ -81,7 +81,7 @@ CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
 
 @dataclass(slots=True)
-class Settled:
+class Propagated:
     """What lines alone make of one puzzle.
 
     status   OPEN (also when every cell is known), CONTRADICTION, LATE, or SPENT: there was no room.
@@ -141,7 +141,7 @@ class Results:
     cell_starts: np.ndarray
     cells: np.ndarray
     solutions: dict[int, np.ndarray] = field(default_factory=dict)
-    shared: dict[int, Settled] = field(default_factory=dict)
+    shared: dict[int, Propagated] = field(default_factory=dict)
     aborted: bool = False
 
 
@@ -151,8 +151,8 @@ class Lines(Protocol):
     def takes(self, height: int, width: int) -> bool:
         """True for the puzzles that it wants."""
 
-    def settle(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Settled:
-        """Settle lines of puzzle `place` until none learns. scratch: words, see `_Run.wide_scratch`."""
+    def propagate(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Propagated:
+        """Solve lines of puzzle `place` until none learns. scratch: words, see `_Run.wide_scratch`."""
 
 
 class _Rooms(threading.local):
@@ -303,8 +303,8 @@ class _Run:
         self.aborted = False
         self.blotted = np.zeros(len(clues.heights), bool)
         self.solutions: dict[int, np.ndarray] = {}
-        self.settled: dict[int, Settled] = {}
-        self.shared: dict[int, Settled] = {}
+        self.solved: dict[int, Propagated] = {}
+        self.shared: dict[int, Propagated] = {}
 
     def misfits(self) -> tuple[np.ndarray, np.ndarray]:
         """See kernels.fit.misfits: verdict, numbers."""
@@ -317,23 +317,23 @@ class _Run:
     def by_lines(self, lines: Lines, p: int, colour: bool) -> None:
         """Solve one puzzle whose lines somebody else propagates; what they leave open is for the other stages."""
         clues, out = self.clues, self.out
-        settled = lines.settle(clues, p, self.wide_scratch(np.array([p])), self.limits, self.stop)
-        self.shared[p] = replace(settled, planes=settled.planes[:0])
+        solved = lines.propagate(clues, p, self.wide_scratch(np.array([p])), self.limits, self.stop)
+        self.shared[p] = replace(solved, planes=solved.planes[:0])
         cells = slice(out.starts[p], out.starts[p + 1])
-        out.stage[p], out.status[p], self.witness[p] = LINE, settled.status, settled.witness
+        out.stage[p], out.status[p], self.witness[p] = LINE, solved.status, solved.witness
         n_open = 0
-        if len(settled.planes):
-            n_open = read_out(clues.of(p), settled.planes, out.cells[0], cells.start)
-        elif settled.status != CONTRADICTION:
+        if len(solved.planes):
+            n_open = read_out(clues.of(p), solved.planes, out.cells[0], cells.start)
+        elif solved.status != CONTRADICTION:
             out.cells[0, cells] = OPEN_CELL
-        if settled.status == LATE and self.stop[0]:
+        if solved.status == LATE and self.stop[0]:
             self.aborted = True
             return
-        if settled.status == OPEN and n_open == 0:
+        if solved.status == OPEN and n_open == 0:
             out.status[p], out.found[p] = CONTRADICTION, 1  # lines only drop what no solution has
-        elif settled.status == OPEN and self.bits != LINE_BIT:
-            self.settled[p] = settled
-            spent = settled.seconds[0] + settled.seconds[1]
+        elif solved.status == OPEN and self.bits != LINE_BIT:
+            self.solved[p] = solved
+            spent = solved.seconds[0] + solved.seconds[1]
             limits = self.limits
             self.limits = replace(limits, seconds=max(limits.seconds - spent, 0.001), order="sweep")
             self.family(np.array([p]), colour, wide=True)
@@ -341,17 +341,17 @@ class _Run:
         out.lined[p] = n_open
         if out.stage[p] == LINE:
             out.left[p] = n_open
-        for place, n in ((N_ROUNDS, settled.n_rounds), (N_LINES, settled.n_lines)):
+        for place, n in ((N_ROUNDS, solved.n_rounds), (N_LINES, solved.n_lines)):
             out.counts[p, place - COUNTS] += n
-        for place, seconds in zip((PACK_NS, LINE_NS), settled.seconds, strict=True):
+        for place, seconds in zip((PACK_NS, LINE_NS), solved.seconds, strict=True):
             out.times[p, place] += int(seconds * 1e9)
 
     def family(self, order: np.ndarray, colour: bool, wide: bool) -> None:
         """Solve the puzzles `order`, all of one family."""
         wanted = self.limits.wanted
         self.propagate, self.colour = propagation_of(colour, wide, self.limits.order), colour
-        self.wide = wide or self.limits.order == "rounds"  # rounds settle every line by windows
-        if order[0] in self.settled:
+        self.wide = wide or self.limits.order == "rounds"  # rounds solve every line by windows
+        if order[0] in self.solved:
             _deep.load()
         if not _deep.loaded and self.bits != LINE_BIT:
             # Most puzzles need no more than lines: probing and search are compiled when the first one does.
@@ -412,9 +412,9 @@ class _Run:
             return
         numbers[STOP] = self.stop.ctypes.data
         bits = self.bits
-        if order[0] in self.settled:  # then it is the only one
+        if order[0] in self.solved:  # then it is the only one
             p = int(order[0])
-            planes = self.settled[p].planes
+            planes = self.solved[p].planes
             n_colours = max(int(clues.n_colours[p]), 2)
             base = layout.first_level_at(
                 layout.places_of(int(clues.heights[p]), int(clues.widths[p]), n_colours), scratch

@@ -79,15 +79,15 @@ class Figures:
             int(results.n_lines[0]),
             int(results.n_open[0]),
         )
-        self.settle, self.merge, self.busy = spent.settle * 1e-9, spent.merge * 1e-9, spent.busy * 1e-9
-        self.settling, self.merging, self.between = spent.settling * 1e-9, spent.merging * 1e-9, spent.between * 1e-9
+        self.solve_lines, self.merge, self.busy = spent.lines * 1e-9, spent.merge * 1e-9, spent.busy * 1e-9
+        self.solving, self.merging, self.between = spent.solving * 1e-9, spent.merging * 1e-9, spent.between * 1e-9
         self.tiles, self.jobs, self.setup = spent.tiles, spent.jobs, spent.setup * 1e-9
         self.n_workers = n_workers
 
     @property
     def idle(self) -> float:
         """Seconds of workers that were at nothing while a phase was on."""
-        return max(0.0, (self.settling + self.merging) * self.n_workers - self.busy)
+        return max(0.0, (self.solving + self.merging) * self.n_workers - self.busy)
 
 
 def cpu_of(processes: list[Any]) -> float:
@@ -112,7 +112,7 @@ def plain_threads(batch: pa.RecordBatch, n_workers: int) -> tuple[float]:
             if not n:
                 continue
             rounds.n_round += 1
-            rounds.settle()
+            rounds.solve_lines()
             list(pool.map(lambda arrays: arrays.serve(MAX_JOBS), work_arrays[:-1]))
             assert rounds.done()
             if rounds.merge():
@@ -122,7 +122,7 @@ def plain_threads(batch: pa.RecordBatch, n_workers: int) -> tuple[float]:
 
 
 def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> None:
-    heads = "visits rounds | local wall    cpu | workers   wall  ideal  setup  settle  merge between   idle  jobs | "
+    heads = "visits rounds | local wall    cpu | workers   wall  ideal  setup  solve  merge between   idle  jobs | "
     print(f"size    {heads}wall: local/lines  pool/lines | local wall/ideal")
     for engine in ("local", "ray") if with_ray else ("local",):
         for n_workers in workers:
@@ -140,11 +140,11 @@ def sweep(sizes: list[int], workers: list[int], with_ray: bool, repeat: int) -> 
                 alone = best([local(batch) for _ in range(tries)])
                 pool = best([plain_threads(batch, n_workers) for _ in range(min(tries, 5))])[0]
                 at = min(found, key=lambda f: f.wall)
-                fewest = min(found, key=lambda f: f.settle + f.merge)
-                ideal = (fewest.settle + fewest.merge) / n_workers + min(f.between + f.setup for f in found)
+                fewest = min(found, key=lambda f: f.solve_lines + f.merge)
+                ideal = (fewest.solve_lines + fewest.merge) / n_workers + min(f.between + f.setup for f in found)
                 print(
                     f"{size:6} {at.visits:8} {at.rounds:6} | {ms(alone[0])} {ms(alone[1])} | {engine:5} {n_workers} "
-                    f"{ms(at.wall)} {ms(ideal)} {ms(at.setup)} {ms(at.settle)} {ms(at.merge)} {ms(at.between)} "
+                    f"{ms(at.wall)} {ms(ideal)} {ms(at.setup)} {ms(at.solve_lines)} {ms(at.merge)} {ms(at.between)} "
                     f"{ms(at.idle)} {at.jobs:5} | "
                     f"{alone[0] / at.wall:5.2f} {pool / at.wall:5.2f} | {alone[0] / ideal:5.2f}"
                     + (f"  ({at.n_open} cells open)" if at.n_open else ""),
@@ -192,7 +192,7 @@ def in_phases(batch: pa.RecordBatch, serve: Callable[[list[WorkArrays]], object]
         rounds.plan(0, arena.shape.n_lines, True)
         rounds.n_round += 1
         halve(rounds)
-        rounds.settle()
+        rounds.solve_lines()
         serve(work_arrays)
         assert rounds.done()
         changed = rounds.merge()

@@ -19,7 +19,7 @@ from parallel_nono.kernels.line import solve_line_planes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
-from test_long_lines import long_line, settled_by_table
+from test_long_lines import long_line, solved_by_table
 
 MAX_TABLE = 10_000_000
 """Blocks times cells of what the plain program is asked to do."""
@@ -48,7 +48,7 @@ def measure(n: int, k: int, known: float) -> str:
     windows = k * (slack + 64) // 64
     plain = ""
     if n * k <= MAX_TABLE:
-        plain = f"{best(lambda: settled_by_table(clue, allowed)) / seconds:6.0f}x"
+        plain = f"{best(lambda: solved_by_table(clue, allowed)) / seconds:6.0f}x"
     return (
         f"{n:>9,} {k:>8,} {known:>6.0%} {seconds * 1000:>11.3f} {seconds * 1e9 / max(windows, 1):>9.2f} "
         f"{room:>10.1f} {plain:>8}"

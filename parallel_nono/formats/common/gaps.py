@@ -1,7 +1,7 @@
 """Blank lines among clues, in formats that tell no sizes: decoration, or empty lines of cells?
 
 Sums can't tell, for an empty line adds nothing to them. What tells is whether rows and columns still agree: the lines
-are settled until none learns anything, and a reading in which some line has no layout left is none.
+are solved until none learns anything, and a reading in which some line has no layout left is none.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .text import Lines, fits
 if TYPE_CHECKING:
     import numpy as np
 
-MAX_SETTLED = 250_000
-"""Cells of a grid whose lines are settled; of a larger one only sums and lengths are looked at."""
+MAX_PROPAGATED = 250_000
+"""Cells of a grid whose lines are solved; of a larger one only sums and lengths are looked at."""
 
 Side = list[Clue]
 
@@ -72,28 +72,28 @@ def _inner_blanks(side: Lines) -> Lines:
 
 
 def agree(rows: Sequence[Clue], columns: Sequence[Clue], n_colours: int) -> bool:
-    """False where settling lines shows that no grid has these rows and columns."""
+    """False where solving lines shows that no grid has these rows and columns."""
     import numpy as np
 
     height, width = len(rows), len(columns)
     if n_colours == 2 and not fits(rows, columns):
         return False
-    if height * width > MAX_SETTLED:
+    if height * width > MAX_PROPAGATED:
         return True
     possible = np.ones((n_colours, height, width), bool)
     waiting = {(side, place) for side, n in ((0, height), (1, width)) for place in range(n)}
     while waiting:
         side, place = waiting.pop()
         cells = possible[:, :, place] if side else possible[:, place, :]
-        settled = _settled(cells, (columns if side else rows)[place])
-        if settled is None:
+        solved = _solved(cells, (columns if side else rows)[place])
+        if solved is None:
             return False
-        waiting |= {(1 - side, cell) for cell in np.flatnonzero((settled != cells).any(axis=0)).tolist()}
-        cells[:] = settled
+        waiting |= {(1 - side, cell) for cell in np.flatnonzero((solved != cells).any(axis=0)).tolist()}
+        cells[:] = solved
     return True
 
 
-def _settled(cells: np.ndarray, clue: Clue) -> np.ndarray | None:
+def _solved(cells: np.ndarray, clue: Clue) -> np.ndarray | None:
     """bool[colours, cells], what some layout of the clue uses of `cells`; None if it has none."""
     import numpy as np
 
