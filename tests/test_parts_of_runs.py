@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from rows import folder_of, renamed, rewritten, row
 
+from parallel_nono.attempt import schema
 from parallel_nono.cli import main
 from parallel_nono.report.parquet import Writer, batches, mend, read_facts
 from parallel_nono.report.parts import NAME, damaged, digest_of, parts, strays
@@ -353,3 +354,18 @@ def test_a_time_that_is_no_number_is_one_clear_message(
 
 def test_what_pnono_writes_passes_its_own_check(run: Path) -> None:
     assert read_facts(run)["noun"] == "puzzle"
+
+
+def test_rows_have_the_columns_of_today_whatever_order_and_nullability_a_part_gives_them(run: Path) -> None:
+    before = [batch.to_pylist() for batch in batches(run)]
+    for part in list(parts(run)):
+        table = pq.read_table(part, partitioning=None)
+        loose = pa.schema([field.with_nullable(True) for field in reversed(table.schema)], table.schema.metadata)
+        rewritten(part, table.select(loose.names).cast(loose))
+    after = list(batches(run))
+    assert all(batch.schema.equals(schema()) for batch in after)
+    assert [batch.to_pylist() for batch in after] == before
+    chosen = next(batches(run, ["outcome", "solution", "index"]))
+    assert chosen.schema.names == ["outcome", "solution", "index"]
+    assert pnono("report", run, "--rows", "csv") == 0
+    assert len((run / "rows.csv").read_text().splitlines()) == 1 + sum(map(len, before))
