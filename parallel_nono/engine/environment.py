@@ -70,7 +70,7 @@ def prepare(address: str, insecure: bool) -> None:
         if not insecure and not (os.environ.get("RAY_AUTH_MODE") == "token" and has_token):
             raise EngineError(
                 f"--address {address}: expected a cluster with token authentication (RAY_AUTH_MODE=token and a token "
-                "in RAY_AUTH_TOKEN_PATH); whoever reaches an open one runs code on it; --insecure uses it all the same"
+                "in RAY_AUTH_TOKEN_PATH); anyone who reaches an open cluster can run code on it; --insecure uses it anyway"
             )
         return
     wanted = {
@@ -288,7 +288,7 @@ def _fault(place: str, insecure: bool, until: float, stop: Event) -> str:
     if told == "open":
         if insecure:
             return ""
-        return "it lets everybody in, and whoever reaches it runs code on it; --insecure uses it all the same"
+        return "it lets everybody in, and anyone who reaches it can run code on it; --insecure uses it anyway"
     if told == "locked":
         told = _probed(place, dict(os.environ), until, stop)
         if told == "open":

@@ -158,7 +158,7 @@ def _folder_of_locks() -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     facts = folder.lstat()
     if facts.st_uid != os.getuid() or folder.is_symlink():
-        raise EngineError(f"--pin: expected {folder} to be a folder of ours, found one of somebody else")
+        raise EngineError(f"--pin: expected {folder} to belong to you, found it belongs to another user")
     return folder
 
 
