@@ -70,7 +70,7 @@ def prepare(address: str, insecure: bool) -> None:
         if not insecure and not (os.environ.get("RAY_AUTH_MODE") == "token" and has_token):
             raise EngineError(
                 f"--address {address}: expected a cluster with token authentication (RAY_AUTH_MODE=token and a token "
-                "in RAY_AUTH_TOKEN_PATH); anyone who reaches an open cluster can run code on it; --insecure uses it anyway"
+                "in RAY_AUTH_TOKEN_PATH); anyone who reaches an open one can run code on it; --insecure uses it anyway"
             )
         return
     wanted = {
