@@ -289,6 +289,14 @@ def _lines(side: object) -> list[Any]:
 
 
 def _clue(line: Any, place: str, inks: _Inks) -> Clue:
+    if type(line) is list:  # most are lists of lengths
+        lengths: list[Block] = []
+        for length in line:
+            if type(length) is not int or not 0 < length <= MAX_LINE:
+                break
+            lengths.append(Block(length))
+        else:
+            return tuple(lengths)
     if line is None:
         said = "a line whose clue is not given is not supported"
         raise InvalidPuzzle(f"{place}: expected a clue such as [2, 1], found `null`: {said}")

@@ -286,6 +286,7 @@ def sizes(height: int, width: int, source: str, line: int = 0) -> None:
         )
 
 
+@lru_cache(maxsize=512)
 def stem(source: str, index: int = 0) -> str:
     """A name for a puzzle that has none: the file's name without folders and endings; `#index` if index is given."""
     name = (FOLDERS.sub("/", source) if "\\" in source else source).rstrip("/").rsplit("/", 1)[-1]
