@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -255,17 +255,25 @@ def could_be(form: Format, text: str) -> bool:
     return form.sniff(text) or form.sniff(EMPTY_LINE.sub("0", text))
 
 
+@lru_cache(maxsize=1024)
+def _named(ending: str) -> tuple[Format, ...]:
+    """The formats of a name that goes on like this from its first full stop."""
+    return tuple(form for form in _formats() if ending.endswith(form.extensions))
+
+
 def _sniffed(text: str, source: str) -> Format | None:
     start = text[:200].lstrip()[:1]
     if not start:
         start = text.lstrip()[:1]
-    name = unpacked_name(source)
-    named = [form for form in _formats() if name.endswith(form.extensions)] if name else []
-    eligible = [form for form in _formats() if not form.binary and (not form.first or (start and start in form.first))]
-    for form in named:
-        if form in eligible and (form.sniff(text) or (form.begins and form.begins(text))):
+
+    def eligible(form: Format) -> bool:
+        return not form.binary and (not form.first or (start != "" and start in form.first))
+
+    _, dot, ending = unpacked_name(source).rpartition("/")[2].partition(".")
+    for form in _named(dot + ending) if dot else ():
+        if eligible(form) and (form.sniff(text) or (form.begins and form.begins(text))):
             return form
-    for form in eligible:
-        if form.sniff(text):
+    for form in _formats():
+        if eligible(form) and form.sniff(text):
             return form
     return None
