@@ -225,8 +225,9 @@ def test_results_are_opened_as_arrow(folder: Path) -> None:
         Run(folder / "none-such")
 
 
+@pytest.mark.slow
 def test_progress_is_told_and_a_stop_is_heard_and_a_resumed_run_has_each_row_once(folder: Path) -> None:
-    (folder / "many.nin").write_text(TWO * 300_000)
+    (folder / "many.nin").write_text(TWO * 100_000)
     stop, told = Stop(), []
 
     def progress(so_far: RunProgress) -> None:
@@ -237,15 +238,15 @@ def test_progress_is_told_and_a_stop_is_heard_and_a_resumed_run_has_each_row_onc
     options = RunOptions("many.nin", workers=2, out="out", live=True)
     found = run(options, progress=progress, stop=stop)
     assert found.stopped
-    assert 0 < found.n_rows < 300_000
+    assert 0 < found.n_rows < 100_000
     assert stop.ended
     assert [n for n, _ in told] == sorted(n for n, _ in told)
     with pytest.raises(OutputError, match="expected a new or empty folder"):
         run(options)
     again = run(RunOptions("many.nin", workers=2, out="out", live=True, resume=True))
-    assert (again.stopped, again.n_rows) == (False, 300_000)
+    assert (again.stopped, again.n_rows) == (False, 100_000)
     keys = pq.read_table(folder / "out/rows", columns=["index"]).column("index").to_numpy()
-    assert len(set(keys.tolist())) == 300_000
+    assert len(set(keys.tolist())) == 100_000
 
 
 def test_several_solvers_are_several_runs(folder: Path) -> None:

@@ -60,6 +60,7 @@ def rows_of(set_: pa.RecordBatch, limits: Limits, workers: int, per_chunk: int) 
 CROWD = [*(permutations(n) for n in range(2, 9)), *(pairs(n) for n in range(1, 6))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [{"count": 10_000}, {"solutions": 10_000}, {"count": 10**30}], ids=str)
 @pytest.mark.parametrize(("workers", "per_chunk"), [(1, 100), (2, 100), (2, 1), (2, 3)])
 def test_a_count_is_the_same_alone_and_in_a_crowd(

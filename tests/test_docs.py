@@ -110,6 +110,7 @@ def shell_commands() -> list[tuple[str, str]]:
     return sorted(set(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "command"), shell_commands())
 def test_commands_of_the_documents_are_understood(
     page: str, command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -86,6 +86,7 @@ def test_importing_the_library_imports_nothing_heavy() -> None:
     assert python("import sys\nfrom parallel_nono import Puzzle, check\nprint('numpy' in sys.modules)") == "False\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first", ["solver.pipeline", "checker.fast", "generator.manifest", "files.reading", "batch", "cli"]
 )

@@ -85,6 +85,7 @@ def by_kernel(clue: Clue, allowed: np.ndarray) -> np.ndarray | None:
     return None if stays is None else np.unpackbits(stays.view(np.uint8), axis=1, count=n, bitorder="little") > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tight", [False, True])
 @pytest.mark.parametrize("n_colours", [2, 4])
 def test_lines_of_hundreds_of_blocks_are_solved_as_by_the_table(

@@ -252,6 +252,7 @@ with Writer(Path(sys.argv[1]), {}, {"run": "r"}, "h") as writer:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 @pytest.mark.parametrize(("when", "n"), [("before", 5), ("after", 10)])
 def test_a_run_that_is_killed_around_the_rename_loses_at_most_the_part_at_hand_and_doubles_none(

@@ -267,6 +267,7 @@ def test_a_formula_too_large_is_said_before_it_is_made(stubborn: Puzzle) -> None
     assert "needs about" in result.witness
 
 
+@pytest.mark.slow
 def test_a_solver_that_grows_too_large_is_ended(stubborn: Puzzle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sat, "BYTES_A_NUMBER", 1)
     result = solve(stubborn, Limits(seconds=60, memory_mib=20, plan=AT_ONCE))

@@ -990,6 +990,7 @@ def test_nothing_outlives_a_server_that_was_killed(tmp_path: Path) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -105,6 +105,7 @@ def test_the_judge_knows_another_puzzle_when_it_sees_one() -> None:
         judge(changed, rows(TINY), [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", TEXTS, ids=lambda form: form.name)
 def test_random_files_are_read_alike_with_names_misspelt_and_blanks_added(form: Format) -> None:
     rng = random.Random(form.name)

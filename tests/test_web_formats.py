@@ -118,6 +118,7 @@ def test_every_format_here_has_a_sample_that_its_ending_fits() -> None:
         assert any(name == form.name and file.endswith(form.extensions) for file, (name, _) in EXPECTED.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", WRITERS, ids=lambda form: form.name)
 @given(puzzle=puzzles(most=9))
 @settings(max_examples=60, deadline=None)
