@@ -27,8 +27,8 @@ def _word_instruction(name: str, zero_is_defined: bool = False) -> Callable[...,
     """An intrinsic uint64 -> uint64; with `zero_is_defined` the instruction takes that flag and 0 gives 64."""
 
     @intrinsic
-    def instruction(typing_context, word):  # type: ignore[no-untyped-def]
-        def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def instruction(typing_context, word):
+        def code(context, builder, signature, arguments):
             parameters, values = [I64], [arguments[0]]
             if zero_is_defined:
                 parameters.append(ir.IntType(1))
@@ -52,8 +52,8 @@ def _clock(clock_id: int) -> Callable[..., Any]:
     has stored is seen by the load that follows it."""
 
     @intrinsic
-    def clock(typing_context):  # type: ignore[no-untyped-def]
-        def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def clock(typing_context):
+        def code(context, builder, signature, arguments):
             timespec = ir.LiteralStructType([I64, I64])
             with builder.goto_entry_block():
                 place = builder.alloca(timespec)
@@ -83,20 +83,20 @@ cpu_nanoseconds = _clock(3 if sys.platform == "linux" else time.CLOCK_MONOTONIC)
 
 
 @intrinsic
-def load_int64(typing_context, address):  # type: ignore[no-untyped-def]
+def load_int64(typing_context, address):
     """The int64 at an address: how one thread sees what another one has stored."""
 
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):
         return builder.load_atomic(builder.inttoptr(arguments[0], I64.as_pointer()), "acquire", 8)
 
     return types.int64(types.int64), code
 
 
 @intrinsic
-def store_int64(typing_context, address, number):  # type: ignore[no-untyped-def]
+def store_int64(typing_context, address, number):
     """Store an int64 at an address, after everything that this thread stored before it."""
 
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):
         place = builder.inttoptr(arguments[0], I64.as_pointer())
         builder.store_atomic(arguments[1], place, "seq_cst", 8)
         return context.get_dummy_value()
@@ -105,20 +105,20 @@ def store_int64(typing_context, address, number):  # type: ignore[no-untyped-def
 
 
 @intrinsic
-def fetch_add_int64(typing_context, address, number):  # type: ignore[no-untyped-def]
+def fetch_add_int64(typing_context, address, number):
     """Add to the int64 at an address, and what it was before; no two threads or processes get the same."""
 
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):
         return builder.atomic_rmw("add", builder.inttoptr(arguments[0], I64.as_pointer()), arguments[1], "seq_cst")
 
     return types.int64(types.int64, types.int64), code
 
 
 @intrinsic
-def fence(typing_context):  # type: ignore[no-untyped-def]
+def fence(typing_context):
     """What was stored before is stored before what comes after."""
 
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):
         builder.fence("seq_cst")
         return context.get_dummy_value()
 

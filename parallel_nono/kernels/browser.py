@@ -65,11 +65,11 @@ MAX_STACK_WORDS = 1 << 24
 
 
 @intrinsic
-def array_at(typing_context, address, shape, dtype):  # type: ignore[no-untyped-def]
+def array_at(typing_context, address, shape, dtype):
     """The array of that shape, a tuple, that begins at an address."""
     array = types.Array(dtype.dtype, len(shape), "C")
 
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):
         lengths = cgutils.unpack_tuple(builder, arguments[1])
         size = context.get_abi_sizeof(context.get_data_type(array.dtype))
         strides = [context.get_constant(types.intp, size)]
