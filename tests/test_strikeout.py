@@ -356,7 +356,7 @@ def test_a_period_is_believed_only_with_values_enough() -> None:
 
 
 def test_behind_the_proved_values_those_needed_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parallel_nono.kinds.strikeout.checker.PROVED_MOST", 100)
+    monkeypatch.setattr("parallel_nono.kinds.strikeout.checker.MAX_PROVED", 100)
     monkeypatch.setattr("parallel_nono.kinds.strikeout.checker.SPOTS", 3)
     numbers = np.array(values(3, 300), np.uint16)
     assert Proved(3).wrong(Certificate(numbers, 0, 0), {250}) == ""

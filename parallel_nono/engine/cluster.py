@@ -45,7 +45,7 @@ MANY = 16
 """From so many leases on it pays to ask for all that are ready at once."""
 
 TICK_S = 0.25
-SLICE_MOST_S = 10.0
+MAX_SLICE_S = 10.0
 """A slice is meant to last 50 ms; after so long it is stopped and run again carefully."""
 
 GRACE_S = 5.0
@@ -54,7 +54,7 @@ GRACE_S = 5.0
 FIRST_LEASE_S = 60.0
 """More patience for the first lease of a worker: it loads, or compiles, the kernels."""
 
-READING_MOST_S = 300.0
+MAX_READING_S = 300.0
 STRIKES = 2
 STORE_BYTES, STORE_BYTES_A_WORKER = 80 << 20, 16 << 20
 """Shared memory for rows on their way: Ray's least, or what the leases of all workers may need."""
@@ -395,7 +395,7 @@ class Cluster:
         if chunk.strikes < STRIKES and not overran:
             self._feed.give_back(chunk)
             return
-        why = f"while reading: {f'took more than {READING_MOST_S:g} s' if overran else why}"
+        why = f"while reading: {f'took more than {MAX_READING_S:g} s' if overran else why}"
         name = chunk.texts[0][0] if chunk.texts else chunk.sources[0].name
         put(self._output, crashed_source(self._work, name, why, self._place), self._session.stop.asked)
         self._feed.drop(chunk)
@@ -435,7 +435,7 @@ class Cluster:
                     continue
                 count, since, reading = int(status[COUNT]), status[SINCE_MS] / 1000, status[PLACE] == READING
             alone = lease.chunk.careful or count == 1
-            most = READING_MOST_S if reading else self._work.limits.seconds + GRACE_S if alone else SLICE_MOST_S
+            most = MAX_READING_S if reading else self._work.limits.seconds + GRACE_S if alone else MAX_SLICE_S
             most += 0.0 if actor.n_done else FIRST_LEASE_S
             if not alone and not reading and not actor.told and now - since > max(most, 2 * SOFT_S):
                 actor.told = now

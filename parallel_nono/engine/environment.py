@@ -339,7 +339,7 @@ def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
 
 
-HEAD_MOST_S = 10.0
+MAX_HEAD_S = 10.0
 """So long the head of a cluster may be out of reach. After a minute Ray itself would end the process in mid-air."""
 
 
@@ -352,7 +352,7 @@ def watch_head(address: str, stop: Event, tell: Callable[[EngineError], None]) -
             with socket.create_connection((host.strip("[]"), int(port)), timeout=2.0):
                 answered = monotonic()
         except OSError as error:
-            if monotonic() - answered > HEAD_MOST_S:
+            if monotonic() - answered > MAX_HEAD_S:
                 why = f"the head of the cluster at {address} is gone: {first_line(error)}"
                 ABANDONED.append(why)
                 tell(EngineError(f"{why}; what was done is kept, and --resume goes on with it"))

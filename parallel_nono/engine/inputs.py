@@ -21,7 +21,7 @@ from .work import Work
 WHOLE_BYTES = 1 << 18
 """A text up to this size goes to a worker as it is; a longer one is read here, piece by piece, if its kind can."""
 
-LISTED_MOST = 1_000_000
+MAX_LISTED = 1_000_000
 """Files whose sizes are added up; beyond that nobody is told how much is left."""
 
 
@@ -146,7 +146,7 @@ class Inputs:
         for path in self._paths:
             for file in _files(Path(path)):
                 n_files += 1
-                if n_files > LISTED_MOST:
+                if n_files > MAX_LISTED:
                     return
                 try:
                     total += file.stat().st_size

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from parallel_nono.attempt import Limits
 from parallel_nono.kinds import kind
 from parallel_nono.kinds.strikeout import table
-from parallel_nono.kinds.strikeout.checker import PROVED_MOST, first_wrong
+from parallel_nono.kinds.strikeout.checker import MAX_PROVED, first_wrong
 from parallel_nono.kinds.strikeout.search import Refused
 from parallel_nono.kinds.strikeout.table import FOR_EVER, Table
 from parallel_nono.kinds.strikeout.trials import SEARCHES
@@ -86,7 +86,7 @@ def values(take: int, cells: list[int]) -> None:
         before += seconds
         line = f"K = {take}, up to {n:,} cells: {before:.2f} s, greatest value {made.values.max()}"
         line += f", period {made.period} from {made.first}" if made.period else ""
-        if n < PROVED_MOST:
+        if n < MAX_PROVED:
             seen = np.zeros(1 << 16, np.uint8)
             seconds, wrong = cpu(lambda: first_wrong(made.values, take, 0, made.n, seen), 1)
             line += f"; proved by the checker in {seconds:.2f} s" if wrong < 0 else f"; WRONG at {wrong}"

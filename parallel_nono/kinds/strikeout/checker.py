@@ -5,7 +5,7 @@ where nobody is said to win by the first move, the strip itself must be worth 0.
 single runs as a certificate, and each of them is held against its definition, by other code than made it: it must be
 the least number that no move leads to. Values that are right up to n make value n right, so this is a proof.
 
-Its work grows with the square of the longest run, so it is done once for every K, and up to PROVED_MOST cells: behind
+Its work grows with the square of the longest run, so it is done once for every K, and up to MAX_PROVED cells: behind
 that, those values are held against their definition that the game at hand needs, and SPOTS others, spread evenly. That
 is no proof; a certificate with one wrong value in a hundred passes with a probability of 7 %.
 """
@@ -20,7 +20,7 @@ import numpy as np
 
 from ...kernels import kernel
 
-PROVED_MOST = 1 << 17
+MAX_PROVED = 1 << 17
 """Values that are proved one after another: a second or two for one K."""
 
 SPOTS = 256
@@ -58,7 +58,7 @@ class Proved:
             return self._wrong_values(values, n, lengths)
 
     def _wrong_values(self, values: np.ndarray, n: int, lengths: set[int]) -> str:
-        known, sure = len(self._values), min(n, PROVED_MOST)
+        known, sure = len(self._values), min(n, MAX_PROVED)
         if not np.array_equal(self._values[:n], values[: min(n, known)]):
             return "expected the values that were proved before, found others"
         seen = np.zeros(1 << 16, np.uint8)
@@ -67,9 +67,9 @@ class Proved:
             if place >= 0:
                 return f"expected the least number that no move leads to for {place} cells, found {values[place]}"
             self._values = values[:sure].copy()
-        further = {length for length in lengths if PROVED_MOST <= length < n}
+        further = {length for length in lengths if MAX_PROVED <= length < n}
         if further:
-            further |= set(np.linspace(PROVED_MOST, max(further), SPOTS, dtype=np.int64).tolist())
+            further |= set(np.linspace(MAX_PROVED, max(further), SPOTS, dtype=np.int64).tolist())
         for place in sorted(further - self._spots):
             if first_wrong(values, self._take, place, place + 1, seen) >= 0:
                 return f"expected the least number that no move leads to for {place} cells, found {values[place]}"
