@@ -83,7 +83,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if UNCOMPILED and (drawn := getattr(getattr(item, "obj", None), "_hypothesis_internal_use_settings", None)):
             item.obj._hypothesis_internal_use_settings = settings(drawn, max_examples=FEW_EXAMPLES)
         seconds[scope_of(item.nodeid)] += seconds_of(item)
-    items.sort(key=lambda item: (-seconds[scope_of(item.nodeid)], scope_of(item.nodeid)))
+    place = {scope: at for at, scope in enumerate(in_turns(seconds))}
+    items.sort(key=lambda item: place[scope_of(item.nodeid)])
+
+
+def in_turns(seconds: dict[str, float]) -> list[str]:
+    """Files, the longest first, and tests of clusters spread evenly between them: these mostly wait for processes of
+    Ray, so that the other worker may as well compute. seconds: that each scope may take."""
+    scopes = sorted(seconds, key=lambda scope: (-seconds[scope], scope))
+    waiting = [scope for scope in scopes if "::" in scope]
+    files = [scope for scope in scopes if "::" not in scope]
+    found, done, total = [], 0.0, sum(seconds[scope] for scope in files)
+    for scope in files:
+        found += [scope]
+        done += seconds[scope]
+        while waiting and len(waiting) > (1 - done / total) * sum("::" in each for each in scopes):
+            found += [waiting.pop(0)]
+    return [*found, *waiting]
 
 
 class LongFirst(LoadScopeScheduling):
