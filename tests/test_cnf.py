@@ -400,6 +400,7 @@ def encodings() -> list[list[str]]:
     return [["--encoding", name, *lines] for name in ("plain", "order") for lines in ([], ["--lines"])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", encodings(), ids=" ".join)
 def test_solutions_of_a_solver_are_read_back_until_there_are_none(folder: Path, options: list[str]) -> None:
     known: list[str] = []

@@ -713,6 +713,7 @@ def test_json_is_read_in_its_usual_shapes(item: str) -> None:
 # Anything may come.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(path.name for path in SAMPLES.iterdir()))
 def test_mutated_samples_never_raise(file: str) -> None:
     rng = random.Random(file)

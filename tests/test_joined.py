@@ -57,6 +57,7 @@ def test_files_put_together_give_all_their_puzzles_or_say_where_they_do_not(form
             check_joined(form, pieces, way)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 def test_a_sample_twice_gives_two_puzzles_or_says_where_it_does_not(form: Format) -> None:
     for piece in sample_pieces(form):

@@ -93,6 +93,7 @@ def tried(image: Image.Image) -> tuple[Cells, str]:
         return (), str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counted", [True, False], ids=["own first row", "fonts"])
 @pytest.mark.parametrize("size", range(20, 65, 4))
 def test_every_cell_is_read_right(size: int, counted: bool) -> None:
