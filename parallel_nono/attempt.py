@@ -198,7 +198,7 @@ class Attempt:
     chunk_mib: most memory of the process since it began with the chunks that it was given in one go.
     mode: `puzzles`, or `lines` where workers shared the lines of the puzzle; then `worker` is the team, cpu_s counts
     all of them, and peak_mib, chunk_mib are of the one that used most.
-    core: the core that the worker was bound to, -1 for none; calibration_s: see `engine.trust`, 0 if not measured.
+    core: the core that the worker was bound to, -1 for none; calibration_s: see `engine.timing`, 0 if not measured.
     started, clock_us: when it was begun, by the wall clock and by the host's clock that nobody sets.
 
     >>> from dataclasses import fields

@@ -254,7 +254,9 @@ def test_several_solvers_are_several_runs(folder: Path) -> None:
     with pytest.raises(InvalidOption, match="expected one solver, found 2; `run_each` runs several"):
         run(options)
     assert not (folder / "out").exists()
-    found = list(run_each(options))
+    stop = Stop()
+    found = list(run_each(options, stop=stop))
+    assert not stop.asked.is_set()  # nobody asked: the first run's end is none of the second's
     assert [one.out for one in found] == [Path("out/default"), Path("out/lines-only")]
     assert [one.outcomes for one in found] == [{"multiple": 1}, {"stalled": 1}]
     assert [rows_of(folder / one.out)[0]["solver"] for one in found] == ["pnono default", "pnono lines-only"]
@@ -264,6 +266,20 @@ def test_rows_as_csv_and_pictures_come_with_the_call(folder: Path) -> None:
     run(RunOptions(["hook.nin", "two.nin"], out="out", format="csv", pictures=True))
     assert len((folder / "out/rows.csv").read_text().splitlines()) == 3
     assert sorted(path.name for path in (folder / "out/pictures").iterdir()) == ["hook-0001.png", "two-0001.png"]
+
+
+def test_a_stop_ends_the_pictures_between_two_puzzles(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "six.json").write_text(json.dumps([{"rows": [[1]], "columns": [[1]]}] * 6))
+    stop, drawn = Stop(), []
+
+    def png(*arguments: Any) -> bytes:
+        drawn.append(arguments)
+        stop.asked.set()
+        return b""
+
+    monkeypatch.setattr("parallel_nono.pictures.raster.png", png)
+    found = run(RunOptions("six.json", out="out", pictures=True), stop=stop)
+    assert (found.n_rows, found.stopped, len(drawn)) == (6, False, 1)
 
 
 def test_a_rejected_solution_keeps_the_puzzle_and_is_raised(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

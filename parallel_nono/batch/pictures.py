@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 from ..engine.folder import Folder, OutputError
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 PICTURES = "pictures"
 
 
-def draw_run(out: Path, paths: Sequence[str], limits: Limits, notice: Callable[[str], None]) -> None:
+def draw_run(out: Path, paths: Sequence[str], limits: Limits, notice: Callable[[str], None], stop: Event) -> None:
     """The solutions of a run's rows as PNG in the folder `pictures` of its results, in the order of its inputs.
 
     The puzzles are read once more, as rows hold no shades; a puzzle without a solution shows what is known of it.
-    Puzzles that can't be drawn go to `notice`. Errors: OutputError.
+    Puzzles that can't be drawn go to `notice`; `stop`, once set, ends it between two puzzles. Errors: OutputError.
     """
     from ..files.reading import read
     from ..pictures.lattice import Look
@@ -38,6 +39,8 @@ def draw_run(out: Path, paths: Sequence[str], limits: Limits, notice: Callable[[
         with Folder(out) as results, results.sub(PICTURES, make=True) as folder:
             for path in paths:
                 for puzzle in read(path, errors="yield"):
+                    if stop.is_set():
+                        return
                     if isinstance(puzzle, InvalidPuzzle) or (puzzle.source, puzzle.index) not in solutions:
                         continue
                     texts = solutions[puzzle.source, puzzle.index]

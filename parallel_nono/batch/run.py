@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..attempt import Limits, Outcome
-from ..engine.session import Pool, Session, Stop
+from ..engine.session import Following, Pool, Session, Stop
 from .options import Device, InvalidOption, Mode, Order, RowFormat, RunOptions
 from .solvers import Solver, chosen_kind, chosen_plan, solvers_of
 
@@ -209,14 +209,14 @@ class Task:
         from ..report.parts import strays
 
         options, out, said = self.options, self.out, notice or (lambda text: None)
-        started = datetime.now(UTC).isoformat()
-        facts = {"run": self.name, "started": started, **here(), "commit": commit(), "noun": self.kind.noun}
+        stop = stop or Stop()
+        started, machine = datetime.now(UTC).isoformat(), here()
+        facts = {"run": self.name, "started": started, **machine, "commit": commit(), "noun": self.kind.noun}
         if self.solver.facts:
             facts["solver"] = self.solver.facts
-        session = Session(
-            Pool(options.workers, options.address, options.insecure, options.device), stop or Stop(),
-            hosts={platform.node(): here()},
-        )  # fmt: skip
+        pool = Pool(options.workers, options.address, options.insecure, options.device)
+        # Engines end a run that is done as they end one that is stopped; what the caller asked for stays apart.
+        session = Session(pool, Stop(Following(stop.asked), stop.hurry), hosts={platform.node(): machine})
         if self.resume:
             for sentence in (*mend(out), *strays(out)):
                 said(sentence)
@@ -230,6 +230,8 @@ class Task:
             except RejectedPuzzle as error:
                 error.path = writer.reject(error.puzzle)
                 raise
+            finally:
+                stop.ended &= session.stop.ended
         if finished:
             try:
                 upkeep(out)
@@ -240,7 +242,7 @@ class Task:
             if options.pictures:
                 from .pictures import draw_run
 
-                draw_run(out, options.paths, self.limits, said)
+                draw_run(out, options.paths, self.limits, said, stop.asked)
         return RunSummary(out, summary, not finished, ours=not self.solver.definition)
 
     def _rows_to(

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .status import WorkerStatus
+
+LOOKS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +48,33 @@ class Stop:
     ended: bool = True
 
 
+class Following(Event):
+    """An event that counts as set while another one is: it may be set by itself, and leaves the other as it is."""
+
+    def __init__(self, other: Event) -> None:
+        super().__init__()
+        self._other = other
+
+    def is_set(self) -> bool:
+        return super().is_set() or self._other.is_set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """As of an event; the other one is looked at `LOOKS` times a second."""
+        deadline = None if timeout is None else monotonic() + timeout
+        while not self.is_set():
+            left = 1 / LOOKS if deadline is None else min(1 / LOOKS, deadline - monotonic())
+            if left <= 0:
+                return False
+            super().wait(left)
+        return True
+
+
 @dataclass(slots=True)
 class Session:
     """A pool at work: how the run and its engine talk, and what becomes of it.
 
     pool      what was asked for.
-    stop      ends it before its time.
+    stop      ends it, before its time or when all is done.
     engine, why   filled in by the engine: which one did the work, and for what reason.
     hosts     what is known of the machines that work, by name (`hostinfo.here`).
     watches   an engine adds what tells what its workers are doing; see `status`.

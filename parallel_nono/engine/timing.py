@@ -190,7 +190,7 @@ def calibration_sets() -> list[pa.RecordBatch]:
 
 
 def readied(work: Work, place: Place) -> tuple[Place, IO[bytes] | None]:
-    """A worker's place once it has what `work` asks for: a core, a measured yardstick.
+    """A worker's place once it has what `work` asks for: a core, a measured calibration.
 
     Returns  the place, and what to close when the worker ends. Errors: EngineError.
     """

@@ -109,7 +109,7 @@ def propagate(words, numbers, board, base):
 
 @kernel(inner=True)
 def wide_scratch(workspace):
-    """Scratch words for the longest windows among all lines of the puzzle, as solve.pipeline reckons them."""
+    """Scratch words for the longest windows among all lines of the puzzle, as solver.pipeline reckons them."""
     blocks = array_at(workspace[BLOCKS], (workspace[LINES_OF_PUZZLE] + 1,), np.int32)
     lengths = array_at(workspace[LENGTHS], (workspace[BLOCKS_OF_PUZZLE],), np.int32)
     height, width, n_colours = workspace[HEIGHT], workspace[WIDTH], workspace[COLOURS_OF_PALETTE]
