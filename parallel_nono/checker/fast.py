@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import kernel
+from ..kernels.arrays import ConstBools, ConstInt64s, ConstUInt16s, Int32s
 from ..kernels.clues import Clues, sealed
 
 
@@ -40,7 +41,7 @@ def _fits(cells, first, step, count, n_colours, lengths, colours, block, end):
 
 
 @kernel
-def _check(clues, cells, cell_starts, wanted, wrong):
+def _check(clues: Clues, cells: ConstUInt16s, cell_starts: ConstInt64s, wanted: ConstBools, wrong: Int32s):
     lines, blocks = clues.line_starts, clues.block_starts
     for puzzle in range(len(clues.heights)):
         wrong[puzzle] = -1

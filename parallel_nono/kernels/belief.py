@@ -17,9 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from . import kernel
+from .arrays import Float64s, Float64Table, Int8s, UInt64s
 from .bits import U
 from .board import blocks_of, board_of, line_at
-from .encode import TRUE, may_be
+from .clues import Clues
+from .encode import TRUE, Encoding, may_be
 from .layout import ROOT
 
 LEAST, DAMPING, SETTLED = 1e-6, 0.3, 1e-3
@@ -36,11 +38,11 @@ class Room(NamedTuple):
     within    float64[k * (slack + 1)], weight of the block there and of everything behind it.
     """
 
-    messages: np.ndarray
-    weights: np.ndarray
-    shares: np.ndarray
-    before: np.ndarray
-    within: np.ndarray
+    messages: Float64Table
+    weights: Float64s
+    shares: Float64s
+    before: Float64s
+    within: Float64s
 
 
 @kernel(inner=True)
@@ -200,7 +202,16 @@ def lean_starts(board, n, first, k, slack, room, encoding, phases):
 
 
 @kernel
-def believe(place, clues, scratch_words, words, encoding, room, rounds, phases):
+def believe(
+    place: int,
+    clues: Clues,
+    scratch_words: int,
+    words: UInt64s,
+    encoding: Encoding,
+    room: Room,
+    rounds: int,
+    phases: Int8s,
+):
     """Phases (int8, 1 or -1, by variable - 1) of the formula of a puzzle (see encode.encode).
 
     rounds  at most; a line with a block of unknown length says nothing. Returns the rounds done.

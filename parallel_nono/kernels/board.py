@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
 from . import kernel, layout
+from .arrays import Call, ConstInt32s, ConstUInt16s, Int64s, UInt16Table, UInt64s
 from .bits import FULL, U0, U1, U, count_bits, lowest_bit
 from .layout import DIRTY, LINES, places_of
 
@@ -47,27 +47,15 @@ class Board(NamedTuple):
     scratch: int
     stack: int
     line: int
-    block_starts: np.ndarray
-    lengths: np.ndarray
-    colours: np.ndarray
+    block_starts: ConstInt32s
+    lengths: ConstInt32s
+    colours: ConstUInt16s
 
 
-BOARD = types.NamedTuple(
-    [types.int64] * 11
-    + [
-        types.Array(types.int32, 1, "C", readonly=True),
-        types.Array(types.int32, 1, "C", readonly=True),
-        types.Array(types.uint16, 1, "C", readonly=True),
-    ],
-    Board,
-)
-
-PROPAGATE = types.int64(types.uint64[::1], types.int64[::1], BOARD, types.int64)
+PROPAGATE = Call(int, (UInt64s, Int64s, Board, int))
 """words, numbers, board, base -> OPEN, CONTRADICTION or LATE: solve the waiting lines of the state at words[base:]."""
 
-PROBE = types.int64(
-    types.FunctionType(PROPAGATE), types.uint64[::1], types.int64[::1], BOARD, types.int64, types.int64, types.int64
-)
+PROBE = Call(int, (PROPAGATE, UInt64s, Int64s, Board, int, int, int))
 """propagate, words, numbers, board, base, most, thorough -> verdict, see probe.probe."""
 
 DEADLINE, STOP = 0, 1
@@ -85,18 +73,7 @@ OPEN, SOLVED, CONTRADICTION, LATE, FULL_STACK, SPENT, HARD = 0, 1, 2, 3, 4, 5, 6
 """LATE: the clock or another thread stopped it; FULL_STACK: the search needs more room; SPENT: its budget, or memory,
 is gone; HARD: what is left is for the stage `sat`."""
 
-SEARCH = types.int64(
-    types.FunctionType(PROBE),
-    types.FunctionType(PROPAGATE),
-    types.uint64[::1],
-    types.int64[::1],
-    BOARD,
-    types.int64,
-    types.int64,
-    types.uint16[:, ::1],
-    types.int64,
-    types.uint16[:, ::1],
-)
+SEARCH = Call(int, (PROBE, PROPAGATE, UInt64s, Int64s, Board, int, int, UInt16Table, int, UInt16Table))
 """probe, propagate, words, numbers, board, wanted, max_visits, cells, at, more -> status, see search.search."""
 
 ONE_ROUND, CLOSURE = np.int64(0), np.int64(1)

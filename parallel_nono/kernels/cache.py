@@ -39,11 +39,18 @@ WITHOUT_EFFECT = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT", "
 """Settings of Numba that do not change the code it makes; each combination of the others has a folder of its own."""
 
 
+@cache
 def sources_hash() -> str:
-    """Of all that decides what the compiled code is: the sources, and the settings of Numba in the environment."""
+    """Of the sources of all kernels."""
     digest = hashlib.blake2b(digest_size=8)
     for path in SOURCES:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def settings_hash() -> str:
+    """Of all that decides what code Numba makes: the sources, and its settings in the environment."""
+    digest = hashlib.blake2b(sources_hash().encode(), digest_size=8)
     for name, value in sorted(os.environ.items()):
         if name.startswith("NUMBA_") and name not in WITHOUT_EFFECT:
             digest.update(os.fsencode(f"{name}={value}") + b"\0")
@@ -67,8 +74,22 @@ def _usable(folder: Path, is_ours: bool) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
-def cache_folder() -> Path | None:
-    """Where compiled code is kept, or None when nothing can be written (then each start compiles)."""
+def is_private(facts: os.stat_result) -> bool:
+    """True if only root, its owner and a group of our own may write what has these facts, and the owner is root or we.
+
+    Packages are often writable for the user's own group, and whoever is in that could write our sources as well.
+    """
+    if facts.st_uid not in (0, os.getuid()) or facts.st_mode & stat.S_IWOTH:
+        return False
+    return not facts.st_mode & stat.S_IWGRP or facts.st_gid in (0, os.getgid())
+
+
+@cache
+def folder_of(what: str) -> Path | None:
+    """Where compiled code of a kind is kept, or None when nothing can be written (then each start compiles).
+
+    what  `kernels`, by Numba and under its settings; `native`, the library.
+    """
     bases = []
     if os.environ.get("NUMBA_CACHE_DIR"):
         bases.append((Path(os.environ["NUMBA_CACHE_DIR"]), False))
@@ -78,7 +99,7 @@ def cache_folder() -> Path | None:
     # Everybody may write there, and the name can be guessed.
     user = os.getuid() if hasattr(os, "getuid") else "user"
     bases.append((Path(tempfile.gettempdir()) / f"pnono-cache-{user}", True))
-    name = f"kernels-{sources_hash()}"
+    name = f"{what}-{settings_hash() if what == 'kernels' else sources_hash()}"
     base = next((base for base, ours in bases if _usable(base, ours) and _usable(base / name, True)), None)
     if base is None:
         return None
@@ -88,13 +109,10 @@ def cache_folder() -> Path | None:
 
 def _drop_old(base: Path, keep: str) -> None:
     """Remove what other versions of the sources left behind, if nothing was added to it for a month."""
-    for folder in base.glob("kernels-*"):
+    for folder in (*base.glob("kernels-*"), *base.glob("native-*")):
         with contextlib.suppress(OSError):  # another process may be at it
             if folder.name != keep and folder.stat().st_mtime < time.time() - MONTH:
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-CACHE_FOLDER = cache_folder()
 
 
 # What there is to tell.
@@ -112,7 +130,7 @@ def when_told(say: Callable[[str], None]) -> None:
         say(_untold.pop(0))
 
 
-def _tell(sentence: str) -> None:
+def tell(sentence: str) -> None:
     for say in _listeners:
         say(sentence)
     if not _listeners:
@@ -123,7 +141,7 @@ def _found_damage(path: str) -> None:
     folder = os.path.dirname(path)
     if folder not in _damaged:
         _damaged.add(folder)
-        _tell(f"{path}: damaged compiled code: compiling again what is damaged")
+        tell(f"{path}: damaged compiled code: compiling again what is damaged")
 
 
 # Sealed files: what Numba writes, and behind it the seal, which Numba's reader does not get to.
@@ -152,7 +170,8 @@ def is_sound(path: str) -> bool:
 
 def drop_damaged() -> int:
     """Remove the files of the cache that are damaged, with the index that leads to them; returns how many."""
-    paths = [] if CACHE_FOLDER is None else [*CACHE_FOLDER.glob("*/*.nbi"), *CACHE_FOLDER.glob("*/*.nbc")]
+    kept = folder_of("kernels")
+    paths = [] if kept is None else [*kept.glob("*/*.nbi"), *kept.glob("*/*.nbc")]
     damaged = [path for path in paths if not is_sound(str(path))]
     for path in damaged:
         index = path.with_suffix("").with_suffix(".nbi") if path.suffix == ".nbc" else path
@@ -205,7 +224,7 @@ def _sealed_files() -> type:
 
 def keep_sealed(compiled: Any) -> Any:
     """Have Numba keep the code of this dispatcher or function value in sealed files."""
-    if CACHE_FOLDER is not None:
+    if folder_of("kernels") is not None:
         compiled.enable_caching()
         files, kept = compiled._cache._cache_file, compiled._cache
         kept._cache_file = _sealed_files()(
@@ -222,11 +241,11 @@ def _mend_settings() -> None:
     threads = os.environ.get("NUMBA_NUM_THREADS")
     if threads is not None and not (threads.isascii() and threads.isdigit() and int(threads) > 0):
         del os.environ["NUMBA_NUM_THREADS"]
-        _tell(f"NUMBA_NUM_THREADS: expected a number above 0, found `{threads}`: it is ignored")
+        tell(f"NUMBA_NUM_THREADS: expected a number above 0, found `{threads}`: it is ignored")
     without = os.environ.get("NUMBA_DISABLE_JIT", "0")
     if without not in ("", "0"):
         os.environ["NUMBA_DISABLE_JIT"] = "0"
-        _tell(f"NUMBA_DISABLE_JIT={without} is ignored: the solver is nothing without compilation")
+        tell(f"NUMBA_DISABLE_JIT={without} is ignored: the solver is nothing without compilation")
 
 
 if "numba" not in sys.modules:  # some kernel imports it, but imports us first
@@ -248,10 +267,10 @@ def numba() -> Any:
             warnings.simplefilter("always")
             numba.config._env_reloader.update(force=True)
         for name in re.findall(r"variable '(NUMBA_\w+)' is defined", "".join(str(each.message) for each in caught)):
-            _tell(f"{name}={os.environ.pop(name, '')}: Numba can't read that: it is ignored")
+            tell(f"{name}={os.environ.pop(name, '')}: Numba can't read that: it is ignored")
         numba.config.reload_config()  # now, and not when the next kernel is compiled
     if numba.config.DISABLE_JIT:
         raise RuntimeError("NUMBA_DISABLE_JIT: expected it unset: the solver is nothing without compilation")
-    if CACHE_FOLDER is not None:
-        numba.config.CACHE_DIR = str(CACHE_FOLDER)
+    if (folder := folder_of("kernels")) is not None:
+        numba.config.CACHE_DIR = str(folder)
     return numba

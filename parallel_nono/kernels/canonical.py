@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import kernel
+from .arrays import Int64s, UInt32s
 from .clues import Clues
 
 
@@ -30,7 +31,7 @@ def canonical_words(clues: Clues) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel
-def _canonical_words(clues, starts, ranks, used_by, words):
+def _canonical_words(clues: Clues, starts: Int64s, ranks: UInt32s, used_by: Int64s, words: UInt32s):
     """Fill `words`. ranks[c] is the number of colour c by first use while used_by[c] is the puzzle at hand."""
     heights, blocks, lengths, colours = clues.heights, clues.block_starts, clues.lengths, clues.colours
     for p in range(len(heights)):

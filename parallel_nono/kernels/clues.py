@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arrays import ConstInt32s, ConstUInt16s
+
 
 class Clues(NamedTuple):
     """The clues of a whole set; views of the Arrow buffers, not copies.
@@ -16,13 +18,13 @@ class Clues(NamedTuple):
     lengths       int32[blocks], 0 for a blot;  colours  uint16[blocks], 1 and up.
     """
 
-    heights: np.ndarray
-    widths: np.ndarray
-    n_colours: np.ndarray
-    line_starts: np.ndarray
-    block_starts: np.ndarray
-    lengths: np.ndarray
-    colours: np.ndarray
+    heights: ConstInt32s
+    widths: ConstInt32s
+    n_colours: ConstInt32s
+    line_starts: ConstInt32s
+    block_starts: ConstInt32s
+    lengths: ConstInt32s
+    colours: ConstUInt16s
 
     def sealed(self) -> Clues:
         """The same clues, read-only."""

@@ -25,8 +25,10 @@ from typing import NamedTuple
 import numpy as np
 
 from . import kernel
+from .arrays import Int32s, Int64s, UInt8s, UInt64s
 from .bits import U0, U1, U
 from .board import blocks_of, board_of, line_at
+from .clues import Clues
 from .layout import ROOT
 
 TRUE = np.int64(1) << 30
@@ -47,12 +49,12 @@ class Encoding(NamedTuple):
     sizes     int64[3]: variables of cells, variables, numbers in `flat`. What is larger than its room was not written.
     """
 
-    flat: np.ndarray
-    cells: np.ndarray
-    role: np.ndarray
-    places: np.ndarray
-    starts: np.ndarray
-    sizes: np.ndarray
+    flat: Int32s
+    cells: Int32s
+    role: UInt8s
+    places: Int32s
+    starts: Int32s
+    sizes: Int64s
 
 
 class EncodeWork(NamedTuple):
@@ -64,11 +66,11 @@ class EncodeWork(NamedTuple):
     literals    int32[2 * k * (n + 2)]: S(j, p) at j * (n + 2) + p + 1, then E(j, p) alike.
     """
 
-    start: np.ndarray
-    end: np.ndarray
-    flags: np.ndarray
-    runs: np.ndarray
-    literals: np.ndarray
+    start: UInt8s
+    end: UInt8s
+    flags: UInt8s
+    runs: Int32s
+    literals: Int32s
 
 
 @kernel(inline=True)
@@ -305,7 +307,7 @@ def encode_line(board, line, n, first, k, work, encoding):
 
 
 @kernel
-def encode(place, clues, scratch_words, words, work, encoding):
+def encode(place: int, clues: Clues, scratch_words: int, words: UInt64s, work: EncodeWork, encoding: Encoding):
     """Write the formula of puzzle `place` of a set, whose planes are the state ROOT in words; see board, solve.solve.
 
     Returns False when some block has no place: then there is no solution, and the formula means nothing.
@@ -325,7 +327,7 @@ def encode(place, clues, scratch_words, words, work, encoding):
 
 
 @kernel
-def join_variables(flat, parents):
+def join_variables(flat: Int32s, parents: Int32s):
     """Make parents[variable] (int32, at first itself) the least of all variables that clauses join with it."""
     first = np.int64(0)
     for i in range(len(flat)):
@@ -353,7 +355,7 @@ NEWLINE, BLANK, MINUS = 10, 32, 45
 
 
 @kernel
-def dimacs(flat, n, text):
+def dimacs(flat: Int32s, n: int, text: UInt8s):
     """Clauses flat[:n] as DIMACS lines, written to text (uint8, at least 12 bytes a number); the bytes used."""
     at = 0
     for i in range(n):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from . import kernel
+from .arrays import Bools, Int64s, Int64Table
 from .bits import U
+from .clues import Clues
 
 FITS = -1
 
@@ -14,7 +16,7 @@ IN_ROWS, IN_COLUMNS = 1, 2
 
 
 @kernel
-def misfits(clues, sums, verdict, numbers, blotted):
+def misfits(clues: Clues, sums: Int64Table, verdict: Int64s, numbers: Int64Table, blotted: Bools):
     """Look for what no solving can mend.
 
     A blot (length 0) takes one cell or more, so with blots of a colour a side may hold more cells of it than we count.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from . import kernel
+from .arrays import UInt16s, UInt64s
 from .board import KEEP, board_of, open_planes, set_cell
+from .clues import Clues
 from .layout import ROOT
 
 
 @kernel
-def known_planes(place, clues, known, words):
+def known_planes(place: int, clues: Clues, known: UInt16s, words: UInt64s):
     """Fill the state ROOT of puzzle `place` of a set (see clues) in words, without scratch words.
 
     known    uint16[cells], colour indices row by row, OPEN_CELL where nothing is; a colour beyond the palette likewise.

@@ -17,6 +17,18 @@ from typing import NamedTuple
 import numpy as np
 
 from . import kernel, layout
+from .arrays import (
+    ConstInt32s,
+    ConstUInt32s,
+    ConstUInt64s,
+    Float32s,
+    Int32s,
+    Int64s,
+    Int64Table,
+    UInt8s,
+    UInt32s,
+    UInt64s,
+)
 from .bits import (
     U0,
     U,
@@ -29,6 +41,7 @@ from .bits import (
     store_int64,
 )
 from .board import CALL, NO_NOTES, blocks_of, board_of, forget_visits, full_word, line_at, open_planes, tables_of
+from .clues import Clues
 from .layout import plane_words
 from .wide import remaining, solve_planes
 
@@ -66,16 +79,16 @@ class Lanes(NamedTuple):
     control  int64, see above.
     """
 
-    planes: np.ndarray
-    states: np.ndarray
-    waiting: np.ndarray
-    tiles: np.ndarray
-    jobs: np.ndarray
-    bounds: np.ndarray
-    done: np.ndarray
-    found: np.ndarray
-    log: np.ndarray
-    control: np.ndarray
+    planes: UInt64s
+    states: UInt8s
+    waiting: UInt8s
+    tiles: UInt8s
+    jobs: Int32s
+    bounds: Int32s
+    done: Int64s
+    found: Int64s
+    log: Int64Table
+    control: Int64s
 
 
 @kernel(inline=True)
@@ -91,7 +104,7 @@ def lane_board(clues, scratch_words):
 
 
 @kernel
-def begin(clues, lanes):
+def begin(clues: Clues, lanes: Lanes):
     """Everything is possible, every line waits."""
     board = lane_board(clues, 0)
     open_planes(lanes.planes, 0, board)
@@ -102,7 +115,7 @@ def begin(clues, lanes):
 
 
 @kernel
-def introduce(clues, scratch_words, numbers):
+def introduce(clues: Clues, scratch_words: int, numbers: Int64s):
     """A worker that has not seen this puzzle yet prepares its own numbers."""
     board = lane_board(clues, scratch_words)
     forget_visits(numbers, board)
@@ -244,7 +257,16 @@ def merge_job(words, board, lanes, job):
 
 
 @kernel
-def serve(clues, scratch_words, lanes, words, numbers, worker, most, remember):
+def serve(
+    clues: Clues,
+    scratch_words: int,
+    lanes: Lanes,
+    words: UInt64s,
+    numbers: Int64s,
+    worker: int,
+    most: int,
+    remember: bool,
+):
     """Take jobs of this puzzle until there is none, or `most` are done; how many.
 
     clues     of this one puzzle; the rest as in Lanes and board.
@@ -287,7 +309,7 @@ def serve(clues, scratch_words, lanes, words, numbers, worker, most, remember):
 
 
 @kernel
-def publish(lanes, what, n_jobs):
+def publish(lanes: Lanes, what: int, n_jobs: int):
     """Hand out the jobs 0 to n_jobs - 1, whose bounds are written."""
     control = lanes.control
     for job in range(n_jobs):
@@ -299,14 +321,14 @@ def publish(lanes, what, n_jobs):
 
 
 @kernel
-def withdraw(lanes, n_jobs):
+def withdraw(lanes: Lanes, n_jobs: int):
     """Hand out no more jobs of this phase. Whoever is not busy after this has none, and gets none."""
     phase = load_int64(address_of(lanes.control, TICKET)) >> PHASE_SHIFT
     store_int64(address_of(lanes.control, TICKET), phase << PHASE_SHIFT | n_jobs << NEXT_BITS | n_jobs)
 
 
 @kernel
-def publish_again(lanes, n_jobs):
+def publish_again(lanes: Lanes, n_jobs: int):
     """Hand out once more the jobs of this phase that are not done. They were withdrawn, and no worker has one.
 
     Jobs keep their numbers; those that are done are passed over.
@@ -316,7 +338,7 @@ def publish_again(lanes, n_jobs):
 
 
 @kernel
-def jobs_done(lanes, n_jobs):
+def jobs_done(lanes: Lanes, n_jobs: int):
     """How many of them are done."""
     n = 0
     for job in range(n_jobs):
@@ -325,7 +347,7 @@ def jobs_done(lanes, n_jobs):
 
 
 @kernel
-def plan_lines(first, last, weights, lanes, every, target):
+def plan_lines(first: int, last: int, weights: Float32s, lanes: Lanes, every: int, target: float):
     """Cut the lines of the next phase, among lines first to last - 1, into jobs of about `target` of `weights`.
 
     weights  float32[lines].
@@ -354,7 +376,7 @@ def plan_lines(first, last, weights, lanes, every, target):
 
 
 @kernel
-def count_marks(lanes):
+def count_marks(lanes: Lanes):
     """Tiles in which a line lost something."""
     n = 0
     for tile in range(len(lanes.tiles)):
@@ -363,7 +385,16 @@ def count_marks(lanes):
 
 
 @kernel
-def changed_words(height, width, n_colours, lines, planes, before, places, words):
+def changed_words(
+    height: int,
+    width: int,
+    n_colours: int,
+    lines: ConstInt32s,
+    planes: UInt64s,
+    before: UInt64s,
+    places: UInt32s,
+    words: UInt64s,
+):
     """Where the planes of these lines differ from `before`, and what stands there now.
 
     places, words  as long as needed, or empty: then they are only counted.
@@ -381,7 +412,7 @@ def changed_words(height, width, n_colours, lines, planes, before, places, words
 
 
 @kernel
-def apply_words(height, width, n_colours, lanes, places, words):
+def apply_words(height: int, width: int, n_colours: int, lanes: Lanes, places: ConstUInt32s, words: ConstUInt64s):
     """Take over words of planes from another node, and mark their tiles."""
     row_words, column_words = plane_words(width), plane_words(height)
     columns = height * n_colours * row_words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import kernel
+from .arrays import ConstInt32s, ConstUInt16s, Int64s, UInt64s
 from .blots import solve_line_blots
 from .clues import sealed
 from .layout import blot_scratch, line_numbers, line_scratch
@@ -15,18 +16,29 @@ START = np.int64(0)
 
 
 @kernel
-def solve_line_kernel(words, numbers, lengths, colours, n, n_colours, size, blotted):
+def solve_line_kernel(
+    words: UInt64s,
+    numbers: Int64s,
+    lengths: ConstInt32s,
+    colours: ConstUInt16s,
+    n: int,
+    n_colours: int,
+    size: int,
+    blotted: bool,
+):
     """windows.solve_line_windows for a line whose planes begin at words[0]; bounds at numbers[0:], all 0.
 
     blotted  blots.solve_line_blots instead.
-    Returns  False when there is no arrangement; where its work lies.
+    Returns  False when there is no arrangement; `out`, `stride` and `slot` of its work (windows.LineWork).
     """
     k = len(lengths)
     line = Line(lengths, colours, START, k, n, START, size)
     work = line_work(n_colours * size + 2, min(n_colours, k + 1), size, len(words), 2 * k, k + 1)
     if blotted:
-        return solve_line_blots(words, numbers, line, work), work
-    return solve_line_windows(words, numbers, line, work, START, k), work
+        fits = solve_line_blots(words, numbers, line, work)
+    else:
+        fits = solve_line_windows(words, numbers, line, work, START, k)
+    return fits, work.out, work.stride, work.slot
 
 
 def solve_line_planes(planes: np.ndarray, n: int, lengths: np.ndarray, colours: np.ndarray) -> np.ndarray | None:
@@ -47,11 +59,13 @@ def solve_line_planes(planes: np.ndarray, n: int, lengths: np.ndarray, colours: 
     words = np.zeros(planes.size + 2 + int(scratch), np.uint64)
     words[: planes.size] = planes.ravel()
     numbers = np.zeros(2 * k + line_numbers(n_colours, k), np.int64)
-    fits, work = solve_line_kernel(words, numbers, sealed(lengths), sealed(colours), n, n_colours, size, blotted)
+    fits, out, stride, slot = solve_line_kernel(
+        words, numbers, sealed(lengths), sealed(colours), n, n_colours, size, blotted
+    )
     if not fits:
         return None
     remaining = np.zeros_like(planes)
     for colour in {0, *colours.tolist()}:
-        slot = work.out + (int(numbers[work.slot + colour]) if colour else 0) * work.stride
-        remaining[colour] = words[slot : slot + size]
+        at = out + (int(numbers[slot + colour]) if colour else 0) * stride
+        remaining[colour] = words[at : at + size]
     return remaining

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from . import kernel
+from .arrays import ConstUInt8s, Int32s, Int32Table, Int64s, Int64Table
 
 MAX_LINE = 200_000  # the same limit as formats.text.MAX_LINE
 NEWLINE, TAB, BLANK, HASH, DOLLAR, COMMA, DOT, SLASH, COLON, SMALL_X = 10, 9, 32, 35, 36, 44, 46, 47, 58, 120
@@ -92,7 +93,16 @@ def _rows_first(columns, lines, counts, lengths, n_lines, n_blocks, from_counts,
 
 
 @kernel
-def nin(data, starts, puzzles, labels, counts, lengths, spare_counts, spare_lengths):
+def nin(
+    data: ConstUInt8s,
+    starts: Int64s,
+    puzzles: Int32Table,
+    labels: Int64Table,
+    counts: Int32s,
+    lengths: Int32s,
+    spare_counts: Int32s,
+    spare_lengths: Int32s,
+):
     """`W H`, H rows, W columns, one line each, none blank. Returns (puzzles, lines, blocks)."""
     n, n_lines, n_blocks = 0, 0, 0
     for text in range(len(starts) - 1):
@@ -126,7 +136,16 @@ def nin(data, starts, puzzles, labels, counts, lengths, spare_counts, spare_leng
 
 
 @kernel
-def taai(data, starts, puzzles, labels, counts, lengths, spare_counts, spare_lengths):
+def taai(
+    data: ConstUInt8s,
+    starts: Int64s,
+    puzzles: Int32Table,
+    labels: Int64Table,
+    counts: Int32s,
+    lengths: Int32s,
+    spare_counts: Int32s,
+    spare_lengths: Int32s,
+):
     """`$label`, then all columns, then as many rows; an empty line is a clue. Returns (puzzles, lines, blocks)."""
     n, n_lines, n_blocks = 0, 0, 0
     for text in range(len(starts) - 1):
@@ -192,7 +211,16 @@ def _size(data, at, end):
 
 
 @kernel
-def sgt(data, starts, puzzles, labels, counts, lengths, spare_counts, spare_lengths):
+def sgt(
+    data: ConstUInt8s,
+    starts: Int64s,
+    puzzles: Int32Table,
+    labels: Int64Table,
+    counts: Int32s,
+    lengths: Int32s,
+    spare_counts: Int32s,
+    spare_lengths: Int32s,
+):
     """Lines `[label TAB]WxH:1.1/1//...`, columns first. Returns (puzzles, lines, blocks)."""
     n, n_lines, n_blocks = 0, 0, 0
     for text in range(len(starts) - 1):

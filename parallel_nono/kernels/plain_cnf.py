@@ -24,6 +24,8 @@ from __future__ import annotations
 import numpy as np
 
 from . import kernel
+from .arrays import Int32s, Int64s
+from .clues import Clues
 
 RULE_1, RULE_2, RULE_3, RULE_4, RULE_5, EMPTY_LINES, VARIABLES, LITERALS = range(8)
 """Places in the counts: clauses of each kind, then variables and literals of the whole."""
@@ -43,7 +45,7 @@ def places_of(n, first, last, lengths, colours):
 
 
 @kernel
-def count_clauses(place, clues, most, counts):
+def count_clauses(place: int, clues: Clues, most: int, counts: Int64s):
     """Count clauses, variables and literals of one puzzle in closed form, without building anything.
 
     place   of the puzzle in its set.
@@ -97,7 +99,7 @@ def put_two(clauses, at, one, other):
 
 
 @kernel
-def write_clauses(place, clues, clauses):
+def write_clauses(place: int, clues: Clues, clauses: Int32s):
     """Write the clauses of one puzzle, a 0 behind each.
 
     clauses  int32, as many as the literals and the clauses that `count_clauses` has counted.

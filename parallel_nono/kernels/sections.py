@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import kernel
+from .arrays import Bools, ConstUInt8s, Int32s, Int64s, UInt16s
 from .parse import BLANK, COMMA, MAX_LINE, NEWLINE, TAB, _clue
 
 LINE, LINE_END, LINE_EMPTY = (np.frombuffer(tag, np.uint8) for tag in (b"<line>", b"</line>", b"<line/>"))
@@ -26,18 +27,18 @@ MAX_COLOUR = 65_535  # colours are uint16
 class Texts(NamedTuple):
     """What is read: data[starts[i] : starts[i + 1]] is a section, cells likewise the goal of a puzzle."""
 
-    data: np.ndarray
-    starts: np.ndarray
-    cells: np.ndarray
-    cell_starts: np.ndarray
+    data: ConstUInt8s
+    starts: Int64s
+    cells: ConstUInt8s
+    cell_starts: Int64s
 
 
 class Blocks(NamedTuple):
     """What is found: blocks of each line, then lengths and colours of all blocks."""
 
-    counts: np.ndarray
-    lengths: np.ndarray
-    colours: np.ndarray
+    counts: Int32s
+    lengths: Int32s
+    colours: UInt16s
 
 
 def read_sections(
@@ -89,7 +90,7 @@ def _past(data, at, end, word):
     return at + len(word)
 
 
-@kernel
+@kernel(inner=True)
 def _number_lines(data, at, end, wanted, counts, lengths, colours, n_lines, n_blocks):
     """Clues a line each, blank lines aside. Returns the number of blocks so far, or -1."""
     line = 0
@@ -118,7 +119,7 @@ def _number(data, at, end):
     return at, value
 
 
-@kernel
+@kernel(inner=True)
 def _xml_lines(data, at, end, wanted, counts, lengths, colours, n_lines, n_blocks):
     """`<line>` elements with `<count>` elements. Returns the number of blocks so far, or -1."""
     line = 0
@@ -160,7 +161,7 @@ def _xml_lines(data, at, end, wanted, counts, lengths, colours, n_lines, n_block
     return n_blocks if line == wanted else -1
 
 
-@kernel
+@kernel(inner=True)
 def _shows(cells, start, step, n_cells, lengths, colours, block, count):
     """True if the line of cells (48 background, 49 colour 1, ...) that begins at `start` has these runs."""
     run, found, colour = 0, 0, 0
@@ -178,7 +179,7 @@ def _shows(cells, start, step, n_cells, lengths, colours, block, count):
 
 
 @kernel
-def _read(texts, heights, widths, owners, xml, found, good):
+def _read(texts: Texts, heights: Int32s, widths: Int32s, owners: Int32s, xml: bool, found: Blocks, good: Bools):
     """Returns (lines, blocks)."""
     data, starts, cells, cell_starts = texts.data, texts.starts, texts.cells, texts.cell_starts
     counts, lengths, colours = found.counts, found.lengths, found.colours

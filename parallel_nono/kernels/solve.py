@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import function_value, kernel
+from .arrays import Int8s, Int64s, Int64Table, UInt16s, UInt16Table, UInt64s
 from .bits import load_int64, nanoseconds
 from .board import (
     CLOSURE,
@@ -25,6 +26,7 @@ from .board import (
     NO_END,
     NODES,
     OPEN,
+    PROPAGATE,
     SOLVED,
     SPENT,
     STOP,
@@ -44,6 +46,7 @@ from .board import (
 from .board import (
     SEARCH as SEARCH_TYPE,
 )
+from .clues import Clues
 from .layout import LEVELS, ROOT
 
 LINE, PROBE, SEARCH, SAT = 1, 2, 3, 4
@@ -70,16 +73,16 @@ class Outputs(NamedTuple):
     more       uint16[n, cells], room for the solutions after the second; used by every puzzle in turn.
     """
 
-    status: np.ndarray
-    stage: np.ndarray
-    found: np.ndarray
-    lined: np.ndarray
-    left: np.ndarray
-    counts: np.ndarray
-    times: np.ndarray
-    starts: np.ndarray
-    cells: np.ndarray
-    more: np.ndarray
+    status: Int8s
+    stage: Int8s
+    found: Int64s
+    lined: Int64s
+    left: Int64s
+    counts: Int64Table
+    times: Int64Table
+    starts: Int64s
+    cells: UInt16Table
+    more: UInt16Table
 
 
 class Asked(NamedTuple):
@@ -111,7 +114,18 @@ def no_search(probe, propagate, words, numbers, board, wanted, max_visits, cells
 
 
 @kernel
-def solve(search, probe, propagate, order, clues, scratch_words, words, numbers, out, asked):
+def solve(
+    search: SEARCH_TYPE,
+    probe: PROBE_TYPE,
+    propagate: PROPAGATE,
+    order: Int64s,
+    clues: Clues,
+    scratch_words: int,
+    words: UInt64s,
+    numbers: Int64s,
+    out: Outputs,
+    asked: Asked,
+):
     """Solve the puzzles `order` of a set; see clues, board (words, numbers), Outputs, Asked.
 
     search, probe  the function values of those names, or `no_search` and `no_probe` while the plan is lines only.
@@ -189,7 +203,7 @@ def solve(search, probe, propagate, order, clues, scratch_words, words, numbers,
 
 
 @kernel
-def read_out(clues, planes, cells, at):
+def read_out(clues: Clues, planes: UInt64s, cells: UInt16s, at: int):
     """Write the grid of the one puzzle of these clues to cells[at:] (board.write_cells); the number of open cells."""
     board = board_of(0, clues, 0)
     write_cells(planes, 0, board, cells, at)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..puzzle import LETTERS, letter
 from . import kernel
+from .arrays import ConstInt32s, ConstInt64s, ConstUInt8s, ConstUInt16s, Int32s, UInt8s
 from .clues import sealed
 
 OPEN = "?"
@@ -18,7 +19,16 @@ _DOT, _HASH, _OPEN, _SLASH = (ord(c) for c in ".#?/")
 
 
 @kernel
-def _write(heights, widths, n_colours, cells, cell_starts, alphabet, offsets, text):
+def _write(
+    heights: ConstInt32s,
+    widths: ConstInt32s,
+    n_colours: ConstInt32s,
+    cells: ConstUInt16s,
+    cell_starts: ConstInt64s,
+    alphabet: ConstUInt8s,
+    offsets: Int32s,
+    text: UInt8s,
+):
     """Fill `text` for the puzzles that have room in it; those whose characters are wider are left out."""
     for puzzle in range(len(heights)):
         limit = np.int64(n_colours[puzzle])

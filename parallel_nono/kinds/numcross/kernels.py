@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels import kernel
+from ...kernels.arrays import Int16s, Int16Table, Int32s, Int32Table, Int64s, UInt8s, UInt64s, UInt64Table
 from ...kernels.bits import U0, U1, U6, U63, U, coarse_nanoseconds, count_bits, load_int64, lowest_bit, nanoseconds
 from ...kernels.board import CONTRADICTION, LATE, OPEN, SOLVED, SPENT
 
@@ -41,19 +42,19 @@ class Crossword(NamedTuple):
 
     distinct: int
     mask_words: int
-    starts: np.ndarray
-    numbers: np.ndarray
-    places: np.ndarray
-    spelt: np.ndarray
-    spelt_at: np.ndarray
-    lengths: np.ndarray
-    texts: np.ndarray
-    counts: np.ndarray
-    letters: np.ndarray
-    heaps: np.ndarray
-    candidates: np.ndarray
-    crossing: np.ndarray
-    crossing_at: np.ndarray
+    starts: Int32s
+    numbers: Int32s
+    places: Int32s
+    spelt: Int32s
+    spelt_at: Int32s
+    lengths: Int32s
+    texts: Int64s
+    counts: Int32s
+    letters: UInt8s
+    heaps: Int64s
+    candidates: Int32s
+    crossing: Int32s
+    crossing_at: Int32s
 
 
 class Room(NamedTuple):
@@ -65,13 +66,13 @@ class Room(NamedTuple):
     run, word  int32[levels], what was tried at each level.
     """
 
-    masks: np.ndarray
-    sizes: np.ndarray
-    waiting: np.ndarray
-    union: np.ndarray
-    settled: np.ndarray
-    run: np.ndarray
-    word: np.ndarray
+    masks: UInt64Table
+    sizes: Int32Table
+    waiting: UInt8s
+    union: UInt64s
+    settled: Int32s
+    run: Int32s
+    word: Int32s
 
 
 @kernel(inner=True)
@@ -252,7 +253,16 @@ def write_letters(crossword, room, level, letters):
 
 
 @kernel
-def search(crossword, room, numbers, known, solutions, deep, wanted, max_nodes):
+def search(
+    crossword: Crossword,
+    room: Room,
+    numbers: Int64s,
+    known: Int16s,
+    solutions: Int16Table,
+    deep: bool,
+    wanted: int,
+    max_nodes: int,
+):
     """Settle all runs; then depth first: a word for the run with the fewest candidates, or that word never.
 
     room        level 0 of masks and sizes is the start.
@@ -329,13 +339,13 @@ class Trail(NamedTuple):
     taken      uint8[runs], runs that have their word.
     """
 
-    letter_of: np.ndarray
-    number_of: np.ndarray
-    bound: np.ndarray
-    bound_at: np.ndarray
-    run: np.ndarray
-    word: np.ndarray
-    taken: np.ndarray
+    letter_of: Int16s
+    number_of: Int16s
+    bound: Int32s
+    bound_at: Int32s
+    run: Int32s
+    word: Int32s
+    taken: UInt8s
 
 
 @kernel(inner=True)
@@ -390,7 +400,9 @@ def fewest_words(crossword, trail, numbers, n_bound):
 
 
 @kernel
-def search_plainly(crossword, trail, numbers, order, solutions, n_bound, wanted):
+def search_plainly(
+    crossword: Crossword, trail: Trail, numbers: Int64s, order: Int32s, solutions: Int16Table, n_bound: int, wanted: int
+):
     """Depth first over the runs in a fixed order, or by fewest words that fit where `order` is empty.
 
     n_bound  letters given, already in `trail`. numbers[N_BRANCHES] counts nodes, the solutions' leaves included.

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels import kernel
+from ...kernels.arrays import ConstUInt16s, UInt8s
 
 MAX_PROVED = 1 << 17
 """Values that are proved one after another: a second or two for one K."""
@@ -171,7 +172,7 @@ def _worth(certificate: Certificate, runs: list[int]) -> int:
 
 
 @kernel
-def first_wrong(values: Any, take: int, start: int, stop: int, seen: Any) -> int:
+def first_wrong(values: ConstUInt16s, take: int, start: int, stop: int, seen: UInt8s):
     """The first run from `start` to `stop` - 1 whose value is not the least number that no move leads to; else -1.
 
     values  uint16, of all shorter runs too.

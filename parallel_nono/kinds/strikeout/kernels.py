@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels import kernel
+from ...kernels.arrays import ConstUInt8s, Int64s, UInt8s, UInt16s, UInt64s, UInt64Table
 from ...kernels.bits import FULL, U0, U1, U6, U63, U
 
 FREE = 79  # ord("O")
@@ -74,7 +75,18 @@ def _occurs(pairs, n_bits, n_pairs, number, equal):
 
 
 @kernel
-def grow(take, start, stop, values, reversed_values, planes, reversed_planes, pairs, seen, equal):
+def grow(
+    take: int,
+    start: int,
+    stop: int,
+    values: UInt16s,
+    reversed_values: UInt16s,
+    planes: UInt64Table,
+    reversed_planes: UInt64Table,
+    pairs: UInt64Table,
+    seen: UInt8s,
+    equal: UInt64s,
+):
     """Values of the runs from `start` to `stop` - 1.
 
     values  uint16[room], those before `start` known; reversed_values the same from the end: [room - 1 - n].
@@ -122,7 +134,7 @@ def grow(take, start, stop, values, reversed_values, planes, reversed_planes, pa
 
 
 @kernel
-def shortest_period(values, borders):
+def shortest_period(values: UInt16s, borders: Int64s):
     """The shortest p with values[n] == values[n + p] wherever both are there; their number if there is no shorter one.
 
     borders  int64[len(values) + 1], room: the longest border of every beginning (Knuth, Morris, Pratt).
@@ -137,7 +149,7 @@ def shortest_period(values, borders):
 
 
 @kernel
-def longest_runs(strips, starts, longest):
+def longest_runs(strips: ConstUInt8s, starts: Int64s, longest: Int64s):
     """The longest run of free cells of each strip. strips: uint8 letters, one after the other; starts: int64[n + 1]."""
     for game in range(len(longest)):
         most = run = 0
@@ -153,7 +165,17 @@ def _value(values, first, period, n):
 
 
 @kernel
-def judge(strips, starts, games, take, values, first, period, grundy, moves):
+def judge(
+    strips: UInt8s,
+    starts: Int64s,
+    games: Int64s,
+    take: int,
+    values: UInt16s,
+    first: int,
+    period: int,
+    grundy: Int64s,
+    moves: Int64s,
+):
     """Grundy values of games, and the leftmost move to a position of value 0, from 0; -1 where there is none.
 
     games          int64, those to judge; all of them have the same `take`.
@@ -192,7 +214,7 @@ def _winning_move(strips, start, end, take, values, first, period, total):
 
 
 @kernel
-def judge_words(words, wins, free, block, last, start, stop):
+def judge_words(words: UInt64s, wins: UInt8s, free: np.uint64, block: np.uint64, last: int, start: int, stop: int):
     """Who wins the positions `start` to `stop` - 1 of a list, those behind them judged already.
 
     words  uint64, ascending: the cells that moves have crossed. wins: uint8, set to 1 where the mover wins.
