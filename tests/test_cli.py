@@ -19,10 +19,12 @@ import pytest
 from hypothesis import given, settings
 from oracles import solved_line
 from strategies import lines
+from typer.core import TyperGroup
 
 import parallel_nono.cli
 from parallel_nono import cli
 from parallel_nono.attempt import OUTCOMES, Plan
+from parallel_nono.cli.commands import LINES
 from parallel_nono.cli.exits import MEANINGS, Code, Failure, code_of, writing
 from parallel_nono.solver.plans import CHOICES, InvalidPlan, load_plan, racing
 from parallel_nono.solver.plans import names as plan_names
@@ -725,6 +727,19 @@ def test_help_lists_commands_and_exit_codes() -> None:
         assert f"\n  {command}" in ended.out
     for code, meaning in MEANINGS.items():
         assert f"{code:>5}  {meaning}" in ended.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_the_first_sentence_of_each_command(command: str) -> None:
+    assert LINES[command] == cli.command().commands[command].get_short_help_str(1000)
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "100", "120"])
+def test_help_lists_commands_as_typer_would(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    ours = pnono("--help").out
+    monkeypatch.setattr(cli.Group, "format_commands", TyperGroup.format_commands)
+    assert pnono("--help").out == ours
 
 
 def test_without_arguments_help_is_shown() -> None:

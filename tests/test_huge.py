@@ -14,6 +14,7 @@ from strategies import blotted_puzzles, puzzles
 from test_cli import pnono
 
 from parallel_nono.attempt import OUTCOMES, Limits
+from parallel_nono.cli import generate as generating
 from parallel_nono.files.packed import read_packed
 from parallel_nono.files.reading import read
 from parallel_nono.formats import format_named
@@ -84,7 +85,7 @@ def test_generate_and_unpack_take_the_short_way(tmp_path: Path, monkeypatch: pyt
     command = ("generate", "blobs", "--height", 30, "--width", 70, "--count", 2, "--set", "density=70")
     assert pnono(*command, tmp_path / "small.non").code == 0
     assert pnono(*command, tmp_path / "small.parquet").err.strip() in ("", f"2 puzzles in {tmp_path}/small.parquet")
-    monkeypatch.setattr(sys.modules["parallel_nono.cli.generate"], "MAX_DRAWN", 1000)  # `cli.generate` is the command
+    monkeypatch.setattr(generating, "MAX_DRAWN", 1000)
     for name in ("huge.non", "huge.parquet"):
         assert pnono(*command, tmp_path / name).code == 0
     assert pnono("unpack", tmp_path / "huge.parquet", tmp_path / "again.non").code == 0

@@ -24,7 +24,7 @@ import pytest
 
 from parallel_nono import cli, engine
 from parallel_nono.batch import modes
-from parallel_nono.cli import main, screen
+from parallel_nono.cli import main, screen, watch
 from parallel_nono.files import fetch
 
 INSIDE = ("parallel_nono.cli", "parallel_nono.batch")
@@ -314,7 +314,7 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes, "lines_of", no_lines)
     monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [each.close() for each in sockets])
     monkeypatch.setattr(screen.Watcher, "run", lambda self: None)
-    monkeypatch.setattr(sys.modules["parallel_nono.cli.watch"], "_is_interactive", lambda source: True)
+    monkeypatch.setattr(watch, "_is_interactive", lambda source: True)
     monkeypatch.setattr(build, "is_made", lambda: True)
     monkeypatch.setattr(build, "write", lambda out: {build.MODULE: 1})
 

@@ -4,47 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
-from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
-from ..batch.options import InvalidOption
-from ..extras import EXTRAS, missing
-from ..pictures.door import say
-from ..puzzle import InvalidPuzzle
 from ..start import prepare
-from .check import check
-from .cnf import cnf
-from .common import failure_of
-from .compact import compact
-from .compare import compare
-from .config import COMMON, load
-from .convert import convert
-from .draw import draw
+from .commands import LINES, Commands
+from .config import load
 from .exits import MEANINGS, Code, Failure
-from .fetch import fetch
-from .formats import formats
-from .from_image import from_image
-from .generate import generate
-from .line import line
-from .lint import lint
-from .packs import pack, unpack
-from .report import report
-from .run import run
-from .serve import serve
-from .solve import solve
-from .watch import watch
-from .web import web
 
 EXIT_CODES = "\n".join(f"{code:>5}  {meaning}" for code, meaning in MEANINGS.items())
 
 
 class Group(TyperGroup):
-    """The program: every way in which a command can fail becomes one line on stderr and an exit code."""
+    """The program: its commands are imported when they are wanted, and every way in which one can fail becomes one
+    line on stderr and an exit code."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"commands": Commands()})
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """As typer does, without a command."""
+        limit = formatter.width - 6 - max(map(len, LINES))
+        rows = [(name, TyperCommand(name, help=line).get_short_help_str(limit)) for name, line in LINES.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         try:
@@ -58,23 +45,32 @@ class Group(TyperGroup):
             raise typer.Exit(Code.PIPE) from None
         except KeyboardInterrupt:
             _fail(ctx, Code.INTERRUPTED, "interrupted")
-        except Failure as failure:
-            _fail(ctx, failure.code, str(failure))
-        except InvalidOption as error:
-            _fail(ctx, Code.USAGE, str(failure_of(error)))
-        except InvalidPuzzle as error:
-            _fail(ctx, Code.INVALID, str(error))
-        except OSError as error:
-            _fail(ctx, *_of_os(error))
-        except ImportError as error:
-            module = (error.name or "").partition(".")[0]
-            if module not in EXTRAS:
-                _fail(ctx, Code.BUG, _internal(error))
-            _fail(ctx, Code.UNAVAILABLE, missing(module))
-        except Exception as error:  # the last line of defence: whatever else goes wrong is a fault of ours
+        except Exception as error:
             if hasattr(error, "format_message"):  # typer's own: the command line is wrong
                 raise
-            _fail(ctx, Code.BUG, _internal(error))
+            _fail(ctx, *_meaning(error))
+
+
+def _meaning(error: Exception) -> tuple[Code, str]:
+    """The exit code of what ended a command, and the line for people."""
+    from ..batch.options import InvalidOption
+    from ..extras import EXTRAS, missing
+    from ..puzzle import InvalidPuzzle
+    from .common import failure_of
+
+    match error:
+        case Failure():
+            return error.code, str(error)
+        case InvalidOption():
+            return Code.USAGE, str(failure_of(error))
+        case InvalidPuzzle():
+            return Code.INVALID, str(error)
+        case OSError():
+            return _of_os(error)
+        case ImportError() if (module := (error.name or "").partition(".")[0]) in EXTRAS:
+            return Code.UNAVAILABLE, missing(module)
+        case _:  # the last line of defence: whatever else goes wrong is a fault of ours
+            return Code.BUG, _internal(error)
 
 
 def _internal(error: Exception) -> str:
@@ -105,11 +101,15 @@ def _drop_output() -> None:
 
 
 def _say(message: str) -> None:
+    from ..pictures.door import say
+
     say(f"pnono: {message}", file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from ..pictures.door import say
+
         say(f"pnono {__version__}")
         raise typer.Exit(Code.FINE)
 
@@ -149,40 +149,10 @@ def pnono(
     """
 
 
-for _command in (
-    run,
-    report,
-    compare,
-    compact,
-    solve,
-    line,
-    check,
-    convert,
-    pack,
-    unpack,
-    generate,
-    formats,
-    draw,
-    from_image,
-    lint,
-    cnf,
-    fetch,
-    serve,
-    watch,
-):
-    app.command()(_command)
-app.add_typer(web, name="web")
-
-
 def command() -> Any:
     """The whole command line, `--config` and `--debug` allowed before and after the name of a command."""
-    group = typer.main.get_command(app)
-    common = [copy(option) for option in group.params if option.name in COMMON]
-    for option in common:
-        option.expose_value = False
-    for one in group.commands.values():  # type: ignore[attr-defined]
-        for inner in (one, *getattr(one, "commands", {}).values()):
-            inner.params += common
+    group: Any = typer.main.get_command(app)
+    group.commands.share(group.params)
     return group
 
 

@@ -10,7 +10,7 @@ import typer
 from ..pictures.door import say
 from .exits import Code, Failure, writing
 
-web = typer.Typer(rich_markup_mode=None)
+web = typer.Typer(name="web", rich_markup_mode=None, add_completion=False)
 
 
 @web.callback()
