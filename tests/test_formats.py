@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -111,6 +113,25 @@ def error_of(name: str, text: str) -> str:
 def test_the_folder_of_formats_holds_formats_and_nothing_else() -> None:
     folder = Path(formats.__file__).parent
     assert {path.stem for path in folder.glob("*.py")} == {"__init__", *formats.MODULES}
+
+
+def test_the_table_says_what_the_formats_say() -> None:
+    forms = dict(zip(formats.MODULES, FORMATS, strict=True))
+    assert {module: form.extensions for module, form in forms.items()} == formats.MODULES
+    assert {module: form.first for module, form in forms.items() if form.binary} == formats.BINARY
+
+
+@pytest.mark.parametrize("sample", ["tiny.nin", "tiny.non", "tiny.xml", "colour.xml", "tiny.g", "tiny.json"])
+def test_a_file_named_after_its_format_is_read_without_the_others(sample: str) -> None:
+    form, _ = EXPECTED[sample]
+    code = (
+        "import sys\nfrom parallel_nono import formats, read\n"
+        f"assert list(read({str(SAMPLES / sample)!r}, errors='yield'))\n"
+        "print(*[m for m in formats.MODULES if f'parallel_nono.formats.{m}' in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert form in ended.stdout.split()
+    assert len(ended.stdout.split()) < 5
 
 
 def test_there_is_a_sample_of_every_format() -> None:

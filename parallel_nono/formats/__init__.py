@@ -140,59 +140,69 @@ def _write_without_blots(name: str, write: Callable[[Iterable[Puzzle]], str], pu
     return write(plain())
 
 
-MODULES = (
-    "png",
-    "gif",
-    "bmp",
-    "netpbm",
-    "rofl",
-    "jap",
-    "xpm",
-    "webpbn",
-    "freenono",
-    "nonograms_org",
-    "puzzle_nonograms",
-    "pzprv3",
-    "puzzlink",
-    "penpa",
-    "sgtsave",
-    "sgriddler",
-    "json",
-    "nonogrid",
-    "pynogram",
-    "gno",
-    "bosch",
-    "asp",
-    "dzn",
-    "picross",
-    "csv",
-    "taai",
-    "sgt",
-    "pynonogram",
-    "non",
-    "faase",
-    "makhorin",
-    "jcross",
-    "pzl",
-    "mk",
-    "nin",
-    "nono",
-    "dataset",
-    "cwc",
-    "cwd",
-    "syro",
-    "ish",
-    "keen",
-    "matrix",
-    "rosetta",
-    "olsak",
-)
-"""The table: modules in the order in which they look at an unknown text, the surest first."""
+MODULES = {
+    "png": (".png",),
+    "gif": (".gif",),
+    "bmp": (".bmp",),
+    "netpbm": (".pbm", ".pgm", ".ppm", ".pnm"),
+    "rofl": (".rofl",),
+    "jap": (".jap",),
+    "xpm": (".xpm",),
+    "webpbn": (".xml", ".pbn"),
+    "freenono": (".nonogram", ".freenono.xml"),
+    "nonograms_org": (".js", ".html", ".htm"),
+    "puzzle_nonograms": (".task.html",),
+    "pzprv3": (".pzprv3",),
+    "puzzlink": (".url",),
+    "penpa": (".penpa.url", ".penpa"),
+    "sgtsave": (".sav",),
+    "sgriddler": (".sgriddler", ".griddler"),
+    "json": (".json", ".jsonl", ".ndjson"),
+    "nonogrid": (".toml",),
+    "pynogram": (".ini",),
+    "gno": (".gno",),
+    "bosch": (".bosch.lp", ".lp"),
+    "asp": (".asp.lp", ".lp"),
+    "dzn": (".dzn",),
+    "picross": (".picross", ".picross.txt"),
+    "csv": (".csv", ".tsv"),
+    "taai": (".taai",),
+    "sgt": (".sgt",),
+    "pynonogram": (".pynonogram.non",),
+    "non": (".non", ".nonpack"),
+    "faase": (".faase", ".faase.txt"),
+    "makhorin": (".makhorin", ".makhorin.txt"),
+    "jcross": (".jcross", ".jcross.txt"),
+    "pzl": (".pzl",),
+    "mk": (".mk",),
+    "nin": (".nin",),
+    "nono": (".nono",),
+    "dataset": (".dataset", ".dataset.txt"),
+    "cwc": (".cwc",),
+    "cwd": (".cwd",),
+    "syro": (".syro", ".syro.txt"),
+    "ish": (".ish", ".ish.txt"),
+    "keen": (".keen", ".keen.txt"),
+    "matrix": (".01", ".01.txt", ".nnv", ".matrix"),
+    "rosetta": (".letters", ".letters.txt"),
+    "olsak": (".g",),
+}
+"""The table: modules in the order in which they look at an unknown text, the surest first, and the endings of their
+formats (`Format.extensions`). A file that is named after its format is read without the modules of all others."""
+
+BINARY = {"png": "\x89", "gif": "G", "bmp": "B", "netpbm": "P", "rofl": "R", "jap": "T"}
+"""The modules of binary formats, and what their files begin with (`Format.first`)."""
+
+
+@cache
+def _format(module: str) -> Format:
+    form: Format = import_module(f".{module}", __name__).FORMAT
+    return form
 
 
 @cache
 def _formats() -> tuple[Format, ...]:
-    return tuple(import_module(f".{module}", __name__).FORMAT for module in MODULES)
+    return tuple(map(_format, MODULES))
 
 
 def __getattr__(name: str) -> Any:
@@ -204,8 +214,8 @@ def __getattr__(name: str) -> Any:
 
 def format_named(name: str) -> Format:
     """The format called `name`. Errors: InvalidPuzzle that lists the names there are."""
-    for form in _formats():
-        if form.name == name:
+    for module in sorted(MODULES, key=lambda module: module != name):  # most are called like their module
+        if (form := _format(module)).name == name:
             return form
     raise InvalidPuzzle(f"expected a format among {', '.join(f.name for f in _formats())}, found {name!r}")
 
@@ -226,19 +236,16 @@ def format_of_extension(source: str) -> Format | None:
     The longest ending wins: `.pynonogram.non` before `.non`.
     """
     name = unpacked_name(source)
-    found = [(len(ending), form) for form in _formats() for ending in form.extensions if name.endswith(ending)]
-    return max(found, key=lambda pair: pair[0])[1] if found else None
-
-
-@cache
-def _binary_formats() -> tuple[Format, ...]:
-    return tuple(form for form in _formats() if form.binary)
+    found = [
+        (len(ending), module) for module, endings in MODULES.items() for ending in endings if name.endswith(ending)
+    ]
+    return _format(max(found, key=lambda pair: pair[0])[1]) if found else None
 
 
 def recognise_bytes(data: bytes) -> Format | None:
     """The binary format that data begin like; None: they are text, or nothing that is known."""
-    start = chr(data[0]) if data else ""
-    return next((form for form in _binary_formats() if start in form.first and form.sniff(data)), None)
+    could = [module for module, first in BINARY.items() if data and chr(data[0]) in first]
+    return next((form for form in map(_format, could) if form.sniff(data)), None)
 
 
 def recognise(text: str, source: str = "") -> Format | None:
@@ -258,7 +265,7 @@ def could_be(form: Format, text: str) -> bool:
 @lru_cache(maxsize=1024)
 def _named(ending: str) -> tuple[Format, ...]:
     """The formats of a name that goes on like this from its first full stop."""
-    return tuple(form for form in _formats() if ending.endswith(form.extensions))
+    return tuple(_format(module) for module, endings in MODULES.items() if ending.endswith(endings))
 
 
 def _sniffed(text: str, source: str) -> Format | None:
