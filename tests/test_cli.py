@@ -26,9 +26,8 @@ from parallel_nono import cli
 from parallel_nono.attempt import OUTCOMES, Plan
 from parallel_nono.cli.commands import LINES
 from parallel_nono.cli.exits import MEANINGS, Code, Failure, code_of, writing
-from parallel_nono.solver.plans import CHOICES, InvalidPlan, load_plan, racing
+from parallel_nono.solver.plans import CHOICES, ENTRY, InvalidPlan, load_plan, racing
 from parallel_nono.solver.plans import names as plan_names
-from parallel_nono.solver.prover import ENTRY
 
 ROOT = Path(parallel_nono.__file__).parent.parent
 

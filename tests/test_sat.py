@@ -27,7 +27,7 @@ from parallel_nono.kernels.bits import FULL
 from parallel_nono.kernels.layout import ROOT
 from parallel_nono.puzzle import Block, Clue, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
-from parallel_nono.solver import pipeline, prover, sat, solve, solve_set
+from parallel_nono.solver import pipeline, plans, prover, sat, solve, solve_set
 from parallel_nono.solver.formula import Formula
 from parallel_nono.solver.plans import load_plan, names
 
@@ -424,11 +424,11 @@ def test_the_facts_of_a_row_tell_what_each_stage_settled() -> None:
 
 def test_names_of_solvers_in_plans() -> None:
     fine = ["cadical153", "glucose4:12", "cadical195:free", "cadical153:3:free"]
-    assert all(prover.ENTRY.fullmatch(name) for name in fine)
-    assert not any(prover.ENTRY.fullmatch(name) for name in ["kissat404", "cadical153:x", "cadical153:free:3", ""])
+    assert all(plans.ENTRY.fullmatch(name) for name in fine)
+    assert not any(plans.ENTRY.fullmatch(name) for name in ["kissat404", "cadical153:x", "cadical153:free:3", ""])
 
 
 def test_every_named_solver_can_be_used() -> None:
-    for name, seed in itertools.product(prover.SOLVERS, ("", ":5")):
+    for name, seed in itertools.product(plans.SOLVERS, ("", ":5")):
         result = solve(SOME, Limits(plan=Plan(("line", "sat"), solvers=(name + seed,))))
         assert (result.outcome, result.stage) == (Outcome.MULTIPLE, "sat")

@@ -9,6 +9,7 @@ Beside these two a file may set `probes`, `visits`, `encoding`, `hints` and `sol
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,12 @@ def names() -> list[str]:
 
 RACERS = ("cadical153", "cadical195:free")
 """Solvers unlike enough that the better of the two saves a third of the time (scripts/bench/README.md)."""
+
+SOLVERS = ("cadical153", "cadical195", "cadical300", "glucose4", "maplechrono", "minisat22")
+"""What python-sat offers and we know to hold to conflict budgets."""
+
+ENTRY = re.compile(rf"({'|'.join(SOLVERS)})(:[0-9]{{1,9}})?(:free)?")
+"""What a plan may name, see attempt.Plan.solvers."""
 
 ENCODINGS = ("order", "plain")
 
@@ -94,8 +101,6 @@ def racing(plan: Plan, workers: int) -> Plan:
 
 def _solvers(names: object) -> tuple[str, bool]:
     """What is expected of the key `solvers`, and whether it is met."""
-    from .prover import ENTRY, SOLVERS
-
     expected = f"a list of {', '.join(SOLVERS)}, each alone or followed by `:SEED`, `:free` or both"
     return expected, isinstance(names, list | tuple) and bool(names) and all(ENTRY.fullmatch(str(n)) for n in names)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
-import re
 import struct
 import subprocess
 import sys
@@ -23,12 +22,6 @@ from time import monotonic
 from typing import Any, ClassVar
 
 import numpy as np
-
-SOLVERS = ("cadical153", "cadical195", "cadical300", "glucose4", "maplechrono", "minisat22")
-"""What python-sat offers and we know to hold to conflict budgets."""
-
-ENTRY = re.compile(rf"({'|'.join(SOLVERS)})(:[0-9]{{1,9}})?(:free)?")
-"""What a plan may name, see attempt.Plan.solvers."""
 
 PROGRAM = Path(__file__).with_name("cadical.py")
 
