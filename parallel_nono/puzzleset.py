@@ -54,6 +54,11 @@ def _numpy(array: pa.Array) -> np.ndarray:
     return array.to_numpy(zero_copy_only=True)
 
 
+def _arrow(array: np.ndarray) -> pa.Array:
+    """The numbers of an array as a column, not copied; `pa.array` would import numpy.ma to look for a mask."""
+    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])
+
+
 def clues_of(batch: pa.RecordBatch) -> Clues:
     """The flat arrays of a set (or of a slice of one), read-only."""
     lengths, colours = batch.column("lengths"), batch.column("colours")
@@ -197,8 +202,8 @@ class SetBuilder:
         clues = Clues(heights, widths, np.array(self.n_colours, np.int32), lines, blocks, lengths, colours)
 
         def nested(values: np.ndarray) -> pa.Array:
-            inner = pa.ListArray.from_arrays(pa.array(blocks), pa.array(values))
-            return pa.ListArray.from_arrays(pa.array(lines), inner)
+            inner = pa.ListArray.from_arrays(_arrow(blocks), _arrow(values))
+            return pa.ListArray.from_arrays(_arrow(lines), inner)
 
         return pa.RecordBatch.from_arrays(
             [
@@ -206,9 +211,9 @@ class SetBuilder:
                 pa.array(self.sources, pa.string()),
                 pa.array(self.indexes, pa.int32()),
                 pa.array(digests(clues), pa.string()),
-                pa.array(heights),
-                pa.array(widths),
-                pa.array(clues.n_colours),
+                _arrow(heights),
+                _arrow(widths),
+                _arrow(clues.n_colours),
                 nested(lengths),
                 nested(colours),
                 pa.array(self.palettes, pa.list_(COLOUR)),
