@@ -33,7 +33,8 @@ from parallel_nono.engine.work import Work
 from parallel_nono.kinds import kind
 from parallel_nono.report import parquet
 from parallel_nono.report.parquet import Keys, OutputError, Writer, batches, export, parts, read_facts, sessions
-from parallel_nono.report.summary import HEAVIEST, Summary, duration, render
+from parallel_nono.report.summary import HEAVIEST, Summary, render
+from parallel_nono.report.wording import duration
 
 
 def some_rows(n: int = 100, source: str = "s") -> Iterator[pa.RecordBatch]:

@@ -232,6 +232,14 @@ def _check_bounds(each: Option, value: Any) -> None:
         raise InvalidOption(each.name, f"expected {NOUNS[each.kind]} {bounds}, found {value!r}")
 
 
+def check_mode(is_lines: bool, device: Device, order: Order) -> None:
+    """Errors: InvalidOption where something is asked for that only lines mode has."""
+    if not is_lines and device is not Device.CPU:
+        raise InvalidOption(f"device {device}", "expected --mode lines")
+    if not is_lines and order is not Order.SWEEP:
+        raise InvalidOption(f"order {order}", "expected --mode lines")
+
+
 def spelt(name: str) -> str:
     """An option as the command line writes it."""
     return name if name == "paths" else f"--{name.replace('_', '-')}"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..attempt import Limits, Outcome
 from ..engine.session import Following, Pool, Session, Stop
-from .options import Device, InvalidOption, Mode, Order, RowFormat, RunOptions
+from .options import Device, InvalidOption, Mode, Order, RowFormat, RunOptions, check_mode
 from .solvers import Solver, chosen_kind, chosen_plan, solvers_of
 
 if TYPE_CHECKING:
@@ -342,14 +342,6 @@ def tasks_of(options: RunOptions) -> list[Task]:
         for solver in solvers
     ]
     return [replace(task, resume=options.resume and task.out.exists()) for task in tasks]
-
-
-def check_mode(is_lines: bool, device: Device, order: Order) -> None:
-    """Errors: InvalidOption where something is asked for that only lines mode has."""
-    if not is_lines and device is not Device.CPU:
-        raise InvalidOption(f"device {device}", "expected --mode lines")
-    if not is_lines and order is not Order.SWEEP:
-        raise InvalidOption(f"order {order}", "expected --mode lines")
 
 
 def _for_timing(options: RunOptions) -> Mode:

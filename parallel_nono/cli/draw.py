@@ -18,7 +18,7 @@ from .convert import save
 from .exits import Code, Failure, writing
 
 if TYPE_CHECKING:
-    from ..attempt import Limits, Outcome
+    from ..attempt import Limits, Outcome, Result
     from ..pictures.frames import Frame
     from ..pictures.lattice import Look
     from ..pictures.sheets import Sheet
@@ -276,6 +276,12 @@ class Album:
         else:
             painter: Callable[[Sheet, Look, int], bytes] = png if self.kind is Kind.PNG else svg
             self.keep(path, painter(sheet, self.look, self.scale))
+
+    def add_result(self, puzzle: Puzzle, result: Result) -> None:
+        """Draw what was found of a puzzle. Errors as for `add`."""
+        from ..pictures.sheets import sheet_of_result
+
+        self.add(sheet_of_result(puzzle, result))
 
     def add_steps(self, puzzle: Puzzle, moments: Sequence[Frame], delay: float, hold: float) -> None:
         """Draw one solving: an animation, or in a folder one PNG for each moment. Errors as for `add`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -67,6 +66,8 @@ def _puzzles(work: Work, source: str) -> Iterator[pa.RecordBatch]:
 
 
 def _row(work: Work, puzzle: pa.RecordBatch) -> dict[str, Any]:
+    import platform
+
     from ..engine.status_line import new_status_line
     from ..engine.work import Chunk, Place, attempt
 
@@ -76,7 +77,7 @@ def _row(work: Work, puzzle: pa.RecordBatch) -> dict[str, Any]:
 
 
 def _lines(kind: Kind, puzzle: pa.RecordBatch, row: dict[str, Any]) -> list[str]:
-    from ..report.summary import duration
+    from ..report.wording import duration
 
     if kind.show:
         lines = kind.show(puzzle, row)

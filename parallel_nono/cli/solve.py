@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..batch.options import Device, Order
+from ..batch.options import Device, Order, check_mode
 from ..engine.waiting import patiently
 from ..pictures.door import say_json, show
 from .common import (
@@ -33,14 +33,13 @@ from .common import (
     say_if_compiling,
     width,
 )
-from .draw import Album
 from .exits import Code, Failure, code_of, writing
-from .kinds import solve_kind
 
 if TYPE_CHECKING:
     from ..attempt import Limits, Result
     from ..puzzle import Grid, Puzzle
     from ..solver.pipeline import Lines
+    from .draw import Album
 
 
 class SolveMode(StrEnum):
@@ -123,8 +122,6 @@ def solve(
     3 the file can't be read; 4 undecided; 74 a file can't be written. Of several puzzles the highest counts.
     """
     from ..attempt import Limits
-    from ..batch.run import check_mode
-    from ..pictures.sheets import sheet_of_result
     from ..puzzle import InvalidPuzzle
     from ..solver.plans import racing
     from ..solver.single import solve_one
@@ -136,8 +133,10 @@ def solve(
     if not of_kind.puzzle_sets:
         if picture or format_name:
             raise Failure(Code.USAGE, f"--picture, --format: expected nonograms, found the kind {of_kind.name}")
+        from .kinds import solve_kind
+
         raise typer.Exit(solve_kind(of_kind, source, limits, number, json))
-    album = Album.of_solutions(picture) if picture else None
+    album = _album(picture) if picture else None
     file = SolutionFile(solutions_to) if solutions_to else None
     say_if_compiling()
     lanes = _lanes(engine, device, workers) if mode is SolveMode.LINES else None
@@ -154,7 +153,7 @@ def solve(
         else:
             show("\n" * bool(place) + "\n".join(_lines(puzzle, result, limits, coloured(colour), clues)))
         if album:
-            album.add(sheet_of_result(puzzle, result))
+            album.add_result(puzzle, result)
         if file:
             file.add(puzzle, result)
         sys.stdout.flush()
@@ -164,6 +163,12 @@ def solve(
         file.finish()
     if code:
         raise typer.Exit(code)
+
+
+def _album(out: str) -> Album:
+    from .draw import Album
+
+    return Album.of_solutions(out)
 
 
 def _lanes(engine: LinesEngine, device: Device, workers: int) -> Lines:
@@ -213,7 +218,7 @@ def _lines(puzzle: Puzzle, result: Result, limits: Limits, paint: bool, clues: b
     from ..pictures.door import printable
     from ..pictures.terminal import colour_picture, differences, legend, text_picture
     from ..report.rating import rate
-    from ..report.summary import duration
+    from ..report.wording import duration
 
     picture = colour_picture if paint else text_picture
     lines = [printable(puzzle.name or f"{puzzle.source} #{puzzle.index}")]
@@ -253,7 +258,7 @@ def common(grids: Sequence[Grid]) -> Grid:
 def verdict(result: Result, n_differing: int) -> str:
     """The outcome as a sentence."""
     from ..attempt import Outcome
-    from ..report.summary import duration
+    from ..report.wording import duration
 
     how = DECIDED_BY[result.stage]
     many = f"{result.n_solutions:,}"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from .query import UNTRIED, dicts, open_rows
-from .summary import title_of
 from .tables import Table, columns, picked
+from .wording import title_of
 
 SHOWN, CHANGES_SHOWN = 10, 200
 COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_conflicts")

@@ -10,7 +10,7 @@ from ..pictures.lattice import Look, lattice_of
 from ..pictures.sheets import Sheet, sheet_of_result
 from ..pictures.svg import CELL, svg
 from .rating import rate
-from .summary import duration
+from .wording import duration
 
 if TYPE_CHECKING:
     from ..attempt import Result

@@ -14,7 +14,8 @@ from ..files import packing
 from ..pictures.door import console as opened
 from ..pictures.door import printable, say
 from .live import Rate, Seen
-from .summary import STYLES, Summary, duration
+from .summary import STYLES, Summary
+from .wording import duration
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 
 from ..attempt import OUTCOMES, STAGES
 from ..pictures.door import printable
+from .wording import duration as duration
+from .wording import title_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -135,19 +137,6 @@ def work_of(solve_s: np.ndarray, cpu_s: np.ndarray, sat_s: np.ndarray) -> np.nda
     return np.where(cpu_s > 0, cpu_s.astype(np.float64) + sat_s, solve_s)
 
 
-def duration(seconds: float) -> str:
-    """A time with three digits and the unit that suits it."""
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.3g} us" if seconds < 999.5e-6 else "1 ms"
-    if seconds < 1:
-        return f"{seconds * 1e3:.3g} ms" if seconds < 0.9995 else "1 s"
-    if seconds < 100:
-        return f"{seconds:.3g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
-
-
 def render(
     console: Console, summary: Summary, sessions: list[dict[str, Any]], facts: dict[str, Any], out: Path
 ) -> None:
@@ -224,15 +213,6 @@ def _percent(n: int, of: int) -> str:
         return "100 %"
     percent = 100 * n / of
     return "< 0.1 %" if percent < 0.1 else f"{min(percent, 99.9):.1f} %"
-
-
-def title_of(row: dict[str, Any]) -> str:
-    """Name and place of a puzzle; only the end of a long path, where files differ."""
-    source = row["source"]
-    place = f"{source.rsplit('/', 1)[-1]} #{row['index']}"
-    stem = source.rsplit("/", 1)[-1].split(".")[0]
-    known = row["name"] in ("", stem, f"{stem}#{row['index']}")
-    return place if known else f"{row['name']}  ({place})"
 
 
 def _notes(summary: Summary, sessions: list[dict[str, Any]]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..attempt import STAGES
 from ..pictures.door import printable
 from .query import WHERE_TIME_GOES, Report
-from .summary import duration, title_of
+from .wording import duration, title_of
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -20,8 +20,8 @@ from ...attempt import OUTCOMES, STAGES
 from ...extras import needed
 from ..parts import dataset
 from ..query import UNTRIED, Report, dicts, open_rows, run_report, view
-from ..summary import duration
 from ..tables import SPENT, Column, tables
+from ..wording import duration
 from .pack import KINDS, pack, pictures, steps
 
 MAX_ROWS = 200_000
