@@ -5,14 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 UNWANTED = ("pandas", "colorama")
 
 
-class _Without(MetaPathFinder):
+class _Without:
     """What is unwanted is not found, though it may be there."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
