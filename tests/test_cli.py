@@ -746,15 +746,56 @@ def test_without_arguments_help_is_shown() -> None:
     assert "Usage: pnono" in ended.out + ended.err
 
 
+def imported(*arguments: object) -> set[str]:
+    """The modules that are there at the end of a command, in a process of its own."""
+    code = (
+        "import sys\nfrom parallel_nono.cli import entry\n"
+        "try: entry()\nexcept SystemExit as ended: assert not ended.code\n"
+        "print(*sys.modules)"
+    )
+    words = [sys.executable, "-c", code, *map(str, arguments)]
+    ended = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=True)
+    return set(ended.stdout.splitlines()[-1].split())
+
+
+NEVER = {"coloraide", "duckdb", "jinja2", "pandas", "PIL", "pydantic", "ray", "sqlite3", "textual"}
+COMPILER = {"numba", "llvmlite"}
+ARROW = {"pyarrow"}
+FUNCTIONS = {"numpy.ma", "psutil", "pyarrow.compute", "pyarrow.fs", "pyarrow.parquet", "rich"}
+ICON = "datasets/icon.non"
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["solve", "--help"], ["--version"]])
 def test_nothing_heavy_is_imported_for_help(arguments: list[str]) -> None:
-    code = (
-        "import sys\nfrom parallel_nono.cli import main\n"
-        f"try: main({arguments})\nexcept SystemExit: pass\n"
-        "print(sorted({'numpy', 'numba', 'pyarrow', 'ray', 'rich', 'pandas'} & set(sys.modules)))"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert ended.stdout.endswith("[]\n")
+    assert imported(*arguments).isdisjoint({"numpy", *NEVER, *COMPILER, *ARROW, *FUNCTIONS})
+
+
+def test_no_command_is_imported_for_help() -> None:
+    found = {name.removeprefix("parallel_nono.cli.") for name in imported("--help")}
+    assert found.isdisjoint({"from_image", "packs", "common", *LINES})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["solve", ICON], {*NEVER, *COMPILER, *FUNCTIONS}),
+        (["lint", ICON], {*NEVER, *COMPILER, *FUNCTIONS}),
+        (["check", ICON], {*NEVER, *COMPILER, *FUNCTIONS, *ARROW, "numpy"}),
+        (["line", "3", "5"], {*NEVER, *COMPILER, *FUNCTIONS, *ARROW}),
+        (["run", ICON, "--quiet", "--out", "OUT"], {*NEVER, *COMPILER, "rich"}),
+    ],
+    ids=lambda words: words[0] if isinstance(words, list) else "",
+)
+def test_a_command_imports_nothing_heavy_that_it_does_not_need(
+    arguments: list[str], heavy: set[str], tmp_path: Path
+) -> None:
+    """Each takes 5 to 100 ms, some of them longer than all the rest; see `scripts/bench/README.md`."""
+
+    def found(turn: str) -> set[str]:
+        return imported(*(tmp_path / turn if word == "OUT" else word for word in arguments))
+
+    found("first")  # compiles where nobody has
+    assert found("second").isdisjoint(heavy)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
