@@ -1,7 +1,8 @@
-"""What a process of our own does first, so that it starts fast."""
+"""What a process of our own does first, so that it starts and ends fast."""
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -42,8 +43,10 @@ def prepare() -> None:
 
     pyarrow imports pandas where it finds it, which takes longer than most runs, and Numba imports colorama, which ends
     every process with an escape sequence on the terminal; nothing here has a use for either. And imports make so many
-    objects that looking for garbage among them takes a tenth of the start.
+    objects that looking for garbage among them takes a tenth of the start; at the end, when Python would look again,
+    they are taken for good, which saves another tenth.
     """
     _open_standard_streams()
     gc.set_threshold(100_000, 20, 50)
+    atexit.register(gc.freeze)
     sys.meta_path.insert(0, _Without())
