@@ -778,7 +778,7 @@ def test_no_command_is_imported_for_help() -> None:
 @pytest.mark.parametrize(
     ("arguments", "heavy"),
     [
-        (["solve", ICON], {*NEVER, *COMPILER, *FUNCTIONS}),
+        (["solve", ICON], {*NEVER, *COMPILER, *FUNCTIONS, *ARROW}),
         (["lint", ICON], {*NEVER, *COMPILER, *FUNCTIONS}),
         (["check", ICON], {*NEVER, *COMPILER, *FUNCTIONS, *ARROW, "numpy"}),
         (["line", "3", "5"], {*NEVER, *COMPILER, *FUNCTIONS, *ARROW}),

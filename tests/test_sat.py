@@ -26,8 +26,8 @@ from parallel_nono.kernels import belief
 from parallel_nono.kernels.bits import FULL
 from parallel_nono.kernels.layout import ROOT
 from parallel_nono.puzzle import Block, Clue, Puzzle
-from parallel_nono.puzzleset import plain_palette, set_of
-from parallel_nono.solver import pipeline, plans, prover, sat, solve, solve_set
+from parallel_nono.puzzleset import clues_of, plain_palette, set_of
+from parallel_nono.solver import plans, prover, sat, solve, solve_set
 from parallel_nono.solver.formula import Formula
 from parallel_nono.solver.plans import load_plan, names
 
@@ -380,7 +380,7 @@ def marginals(clue: Clue, n_cells: int, n_colours: int) -> np.ndarray:
 def test_the_first_messages_of_rows_are_shares_of_layouts(puzzle: Puzzle) -> None:
     """Before a column has said anything, a row weighs all of its arrangements alike."""
     batch = set_of([puzzle])
-    clues = pipeline.clues_of(batch)
+    clues = clues_of(batch)
     n_colours = puzzle.n_colours
     state = 2 * max(puzzle.height, puzzle.width) * n_colours * 2
     words = np.full(1000 + (ROOT + 2) * state + puzzle.height * puzzle.width * 2, FULL, np.uint64)

@@ -18,9 +18,10 @@ from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome
 from parallel_nono.checker import RejectedSolution, Verdict
 from parallel_nono.generator import generate
 from parallel_nono.puzzle import Block, InvalidPuzzle, Puzzle
-from parallel_nono.puzzleset import plain_palette, set_of
+from parallel_nono.puzzleset import clues_of, plain_palette, set_of
 from parallel_nono.solver import pipeline, solve, solve_set
 from parallel_nono.solver.plans import load_plan
+from parallel_nono.solver.single import clues_of_puzzle
 
 EVERY_SOLUTION = Limits(solutions=2000, count=2000)
 
@@ -263,3 +264,11 @@ def test_wide_colour_puzzles_agree_with_their_own_picture() -> None:
         for a, b in zip(row, goal, strict=True)
     ]
     assert all(a in (-1, b) for a, b in known)
+
+
+@given(st.one_of(strategies.puzzles(), strategies.blotted_puzzles()))
+def test_one_puzzle_has_the_clues_of_a_set_of_one(puzzle: Puzzle) -> None:
+    for ours, theirs in zip(clues_of_puzzle(puzzle), clues_of(set_of([puzzle])), strict=True):
+        assert np.array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+        assert ours.flags.writeable == theirs.flags.writeable, "another type of argument is another compilation"

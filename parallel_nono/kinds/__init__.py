@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
 from ..attempt import Limits
 from ..puzzle import sound
 
 if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
     from ..files.containers import Claims, Source
 
 KINDS: dict[str, tuple[str, ...]] = {
@@ -144,6 +144,8 @@ def kind_of(paths: Sequence[str]) -> str:
 
 def facts_of(rows: Sequence[Sequence[Any]]) -> list[pa.Array]:
     """The columns FACTS of these rows, to which a kind adds its own."""
+    import pyarrow as pa
+
     columns = zip(*rows, strict=True) if rows else [()] * len(FACTS)
     return [
         pa.array(column, pa.int32()) if name in NUMBERS else pa.array(map(sound, column), pa.string())
@@ -153,6 +155,8 @@ def facts_of(rows: Sequence[Sequence[Any]]) -> list[pa.Array]:
 
 def unread(source: str, error: str) -> pa.RecordBatch:
     """The one row of a source that can't be had at all; a chunk of any kind, as nothing in it is ever solved."""
+    import pyarrow as pa
+
     from ..formats.common.text import stem
 
     return pa.RecordBatch.from_arrays(facts_of([(stem(source), source, 1, "", 0, 0, 0, "", "", error)]), list(FACTS))

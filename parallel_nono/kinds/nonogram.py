@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from ..attempt import OUTCOMES, Limits, Outcome
 from ..puzzle import line_name
-from ..puzzleset import clues_of
 from . import Kind, Solved, usual_title
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ..files.containers import Source
     from ..solver.pipeline import Lines, Results
 
@@ -43,6 +43,8 @@ def batches(source: Source) -> Iterator[pa.RecordBatch]:
 
 def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, lines: Lines | None = None) -> Solved:
     """The whole set by the pipeline; up to two solutions of each puzzle as text. lines: see `solve_set`."""
+    import pyarrow as pa
+
     from ..kernels.text import texts_of_set
     from ..solver import solve_set
 
@@ -81,6 +83,7 @@ def _elsewhere(results: Results) -> dict[str, Any]:
 def check(chunk: pa.RecordBatch, results: Any) -> list[tuple[int, str]]:
     """Every solution against the clues; an outcome that promises solutions must have them, and two must differ."""
     from ..checker.fast import check_set
+    from ..puzzleset import clues_of
 
     clues = clues_of(chunk)
     rejected = []

@@ -10,10 +10,9 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from ..attempt import OUTCOMES, Limits, Outcome, Plan
 from ..kernels import layout
@@ -62,7 +61,9 @@ from ..kernels.solve import (
 )
 from ..kernels.solve import solve as solve_kernel
 from ..puzzle import line_name
-from ..puzzleset import clues_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 STAGES: dict[str, int] = {"line": LINE, "probe": PROBE, "search": SEARCH, "sat": SAT}
 """The stages that a plan may name, with their bits in the jitted call; later ones presuppose `line`."""
@@ -234,10 +235,16 @@ def solve_set(
     lines   does the stage `line` of the puzzles that it takes.
     Errors  ValueError if the plan names a stage that does not exist.
     """
+    from ..puzzleset import clues_of
+
+    return solve_clues(clues_of(batch), limits, abort, lines)
+
+
+def solve_clues(clues: Clues, limits: Limits, abort: np.ndarray | None = None, lines: Lines | None = None) -> Results:
+    """`solve_set` for clues that are no Arrow batch."""
     bits = stage_bits(limits.plan)
     if limits.order not in ("sweep", "rounds") or (limits.order == "rounds" and bits != LINE_BIT and lines is None):
         raise ValueError(f"expected order sweep, or rounds with plan line only or lines mode, found {limits.order}")
-    clues = clues_of(batch)
     n = len(clues.heights)
     heights, widths = clues.heights.astype(np.int64), clues.widths.astype(np.int64)
     starts = np.zeros(n + 1, np.int64)

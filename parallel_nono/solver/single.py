@@ -10,9 +10,9 @@ import numpy as np
 from ..attempt import OUTCOMES, STAGES, Limits, Outcome, Result
 from ..checker import RejectedSolution, Verdict, check
 from ..kernels.board import OPEN_CELL
+from ..kernels.clues import Clues
 from ..puzzle import Grid, Puzzle
-from ..puzzleset import set_of
-from .pipeline import Lines, Results, solve_set
+from .pipeline import Lines, Results, solve_clues
 
 COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts", "n_open_lines", "n_open")
 SECONDS = ("line_s", "probe_s", "search_s", "sat_s", "solve_s")
@@ -20,7 +20,7 @@ SECONDS = ("line_s", "probe_s", "search_s", "sat_s", "solve_s")
 
 def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None, lines: Lines | None = None) -> Result:
     """See `parallel_nono.solve`; abort, lines as of `solve_set`."""
-    results = solve_set(set_of([puzzle]), limits, abort, lines)
+    results = solve_clues(clues_of_puzzle(puzzle), limits, abort, lines)
     shape = (puzzle.height, puzzle.width)
     outcome, n_solutions = OUTCOMES[results.outcome[0]], int(results.n_solutions[0])
     kept = results.solutions.get(0, results.cells[: min(n_solutions, 2)])[: limits.solutions]
@@ -51,13 +51,28 @@ def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None, l
     )
 
 
+def clues_of_puzzle(puzzle: Puzzle) -> Clues:
+    """What `puzzleset.clues_of` gives of a set of one puzzle, without Arrow, which takes longer than the puzzle."""
+    clues = (*puzzle.rows, *puzzle.columns)
+    blocks = [block for clue in clues for block in clue]
+    return Clues(
+        heights=np.array([puzzle.height], np.int32),
+        widths=np.array([puzzle.width], np.int32),
+        n_colours=np.array([puzzle.n_colours], np.int32),
+        line_starts=np.array([0, len(clues)], np.int32),
+        block_starts=np.cumsum([0, *map(len, clues)], dtype=np.int32),
+        lengths=np.array([length for length, _ in blocks], np.int32),
+        colours=np.array([colour for _, colour in blocks], np.uint16),
+    ).sealed()
+
+
 def _known(puzzle: Puzzle, results: Results, limits: Limits, abort: np.ndarray | None) -> Grid:
     """What lines and probes know of a puzzle without one solution; asked for again where a solution lies over it."""
     shape = (puzzle.height, puzzle.width)
     if results.n_solutions[0] == 0:
         return _grid(results.cells[0], shape)
     plan = replace(limits.plan, stages=tuple(name for name in limits.plan.stages if name in ("line", "probe")))
-    again = solve_set(set_of([puzzle]), replace(limits, count=0, plan=plan), abort)
+    again = solve_clues(clues_of_puzzle(puzzle), replace(limits, count=0, plan=plan), abort)
     return _grid(again.cells[0], shape)
 
 
