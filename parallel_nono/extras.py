@@ -6,6 +6,7 @@ from importlib import import_module
 from types import ModuleType
 
 EXTRAS = {
+    "numba": ("compile", "machine code for this processor, WebAssembly and CUDA"),
     "ray": ("ray", "workers in processes of their own and on clusters"),
     "duckdb": ("report", "reports and comparisons"),
     "jinja2": ("report", "reports and comparisons"),

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from parallel_nono.kernels.toolchain import INSTALL, linker
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.web import build
-from parallel_nono.web.wasm import NoModule, linker
 
 SCRIPT = Path(__file__).with_name("nodejs.js")
 
@@ -30,10 +30,8 @@ def page() -> tempfile.TemporaryDirectory[str]:
 
 def page_or_skip() -> Path:
     """The folder of the page; the module in it is made when the kernels have changed, in half a minute."""
-    try:
-        linker()
-    except NoModule as error:
-        pytest.skip(str(error))
+    if not linker("wasm-ld"):
+        pytest.skip(f"needs a linker for WebAssembly: {INSTALL}")
     return Path(page().name)
 
 

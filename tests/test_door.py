@@ -161,6 +161,7 @@ STREAMS = ("sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
 BESIDE = {
     "solver/cadical.py": "speaks with us through a pipe",
     "engine/probe.py": "a process of its own that answers us through a pipe",
+    "kernels/build.py": "tells whoever waits through a pipe",
     "engine/environment.py": "stands in for the standard output while Ray is up",
 }
 """Who else writes to a standard stream, and why that is no text for a terminal."""

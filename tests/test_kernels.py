@@ -16,37 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import parallel_nono
-from parallel_nono.kernels import cache, kernel
-from parallel_nono.kernels.bits import U
-from parallel_nono.kernels.colour import solve_line_colour
+from parallel_nono.kernels import cache
 from parallel_nono.kernels.layout import COLOUR_OUT
 from parallel_nono.kernels.line import solve_line_planes
-from parallel_nono.kernels.narrow import solve_line_narrow
-from parallel_nono.kernels.words import solve_line_2, solve_line_3
+from parallel_nono.kernels.replay import solve_colour, solve_narrow, solve_three_words, solve_two_words
 from parallel_nono.puzzle import Block, Clue, runs
 from parallel_nono.solver.line import solve_line
 
 Sets = tuple[frozenset[int], ...]
-
-
-@kernel
-def call_narrow(lengths, n, white, black, words):
-    return solve_line_narrow(lengths, U(0), U(len(lengths)), U(n), U(white), U(black), words)
-
-
-@kernel
-def call_colour(lengths, colours, n, words, planes, scratch):
-    return solve_line_colour(lengths, colours, U(0), U(len(lengths)), U(n), words, U(planes), U(scratch))
-
-
-@kernel
-def call_2(lengths, n, words, planes, scratch):
-    return solve_line_2(lengths, U(0), U(len(lengths)), U(n), words, U(planes), U(scratch))
-
-
-@kernel
-def call_3(lengths, n, words, planes, scratch):
-    return solve_line_3(lengths, U(0), U(len(lengths)), U(n), words, U(planes), U(scratch))
 
 
 def packed(allowed: Sets, n_colours: int) -> np.ndarray:
@@ -82,7 +59,7 @@ def without_absent_colours(clue: Clue, allowed: Sets) -> Sets:
 
 def by_narrow(clue: Clue, allowed: Sets) -> Sets | None:
     planes = packed(allowed, 2)
-    white, black = call_narrow(arrays(clue)[0], len(allowed), planes[0, 0], planes[1, 0], np.zeros(128, np.uint64))
+    white, black = solve_narrow(arrays(clue)[0], len(allowed), planes[0, 0], planes[1, 0], np.zeros(128, np.uint64))
     return unpacked(np.array([[white], [black]], np.uint64), len(allowed)) if white | black else None
 
 
@@ -91,7 +68,7 @@ def by_words(clue: Clue, allowed: Sets) -> Sets | None:
     size = planes.shape[1]
     words = np.zeros(4096, np.uint64)
     words[: planes.size] = planes.ravel()
-    call = {2: call_2, 3: call_3}[size]
+    call = {2: solve_two_words, 3: solve_three_words}[size]
     if not call(arrays(clue)[0], len(allowed), words, 0, 64):
         return None
     return unpacked(words[64 : 64 + 2 * size].reshape(2, size), len(allowed))
@@ -101,7 +78,7 @@ def by_colour(clue: Clue, allowed: Sets, n_colours: int) -> Sets | None:
     planes = packed(without_absent_colours(clue, allowed), n_colours)
     words = np.zeros(n_colours + COLOUR_OUT + n_colours, np.uint64)
     words[:n_colours] = planes[:, 0]
-    if not call_colour(*arrays(clue), len(allowed), words, 0, n_colours):
+    if not solve_colour(*arrays(clue), len(allowed), words, 0, n_colours):
         return None
     out = np.zeros_like(planes)
     for colour in {0, *(colour for _, colour in clue)}:
@@ -271,7 +248,7 @@ for function in (propagate_narrow, propagate_colour, propagate_wide):
     assert "define" in code
     print(code.count("NRT_incref") + code.count("NRT_decref"))
 """
-    assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["0", "0", "0"]
+    assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path), PNONO_KERNELS="numba").split() == ["0", "0", "0"]
 
 
 def test_the_cache_folder_changes_with_every_kernel_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,18 +256,18 @@ def test_the_cache_folder_changes_with_every_kernel_source(tmp_path: Path, monke
     first.write_text("x = 1")
     second.write_text("y = 2")
     monkeypatch.setattr(cache, "SOURCES", [first, second])
-    before = cache.sources_hash()
+    before = cache.sources_hash.__wrapped__()
     second.write_text("y = 3")
-    assert cache.sources_hash() != before
+    assert cache.sources_hash.__wrapped__() != before
 
 
 def test_the_cache_folder_changes_with_settings_that_change_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NUMBA_OPT", raising=False)
-    before = cache.sources_hash()
+    before = cache.settings_hash()
     monkeypatch.setenv("NUMBA_NUM_THREADS", "7")
-    assert cache.sources_hash() == before
+    assert cache.settings_hash() == before
     monkeypatch.setenv("NUMBA_OPT", "0")
-    assert cache.sources_hash() != before
+    assert cache.settings_hash() != before
 
 
 def test_every_jitted_source_counts_for_the_cache_folder() -> None:
@@ -314,16 +291,16 @@ from parallel_nono.puzzle import Block
 from parallel_nono.kernels.bits import count_bits, U
 @kernels.kernel
 def bits(word): return count_bits(word)
-print(kernels.CACHE_FOLDER, bits(U(7)))
+print(kernels.folder_of("kernels"), kernels.folder_of("native"), bits(U(7)))
 """
-    assert run_python(code, **nowhere) == "None 3"
+    assert run_python(code, **nowhere) == "None None 3"
 
 
 def test_a_cache_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
     open_to_all = tmp_path / "shared"
     open_to_all.mkdir()
     open_to_all.chmod(0o777)
-    code = "from parallel_nono import kernels; print(kernels.CACHE_FOLDER)"
+    code = "from parallel_nono import kernels; print(kernels.folder_of('kernels'), kernels.folder_of('native'))"
     assert str(open_to_all) not in run_python(code, NUMBA_CACHE_DIR=str(open_to_all))
 
 

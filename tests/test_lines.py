@@ -34,7 +34,7 @@ from parallel_nono.generator import generate, generate_huge
 from parallel_nono.kernels import lanes as kernels
 from parallel_nono.kernels.board import OPEN
 from parallel_nono.kinds import kind
-from parallel_nono.lanes import compiling, coordinator
+from parallel_nono.lanes import coordinator, ready
 from parallel_nono.lanes import run as lanes_run
 from parallel_nono.lanes.arena import Arena, WorkArrays
 from parallel_nono.lanes.auto import WhenWorthIt, with_lines
@@ -506,6 +506,8 @@ def test_cpu_of_a_shared_puzzle_is_that_of_all_its_workers(monkeypatch: pytest.M
         land(self, propagation)
         spent.append((self.spent[propagation.number].lines + self.spent[propagation.number].merge) / 1e9)
 
+    ready.compile_all()  # may solve a puzzle
+    monkeypatch.setattr(lanes_run, "compile_all", lambda: None)
     monkeypatch.setattr(Coordinator, "_land", landed)
     rows = rows_in_lines_mode(2)
     assert len(rows) == len(spent) == 3
@@ -520,13 +522,13 @@ def test_cpu_of_a_shared_puzzle_is_that_of_all_its_workers(monkeypatch: pytest.M
 @pytest.mark.slow
 def test_compiling_and_starting_are_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """In lines mode, and where a run turned to it by itself."""
-    compile_lanes = compiling.compile_lanes
+    compile_all = ready.compile_all
 
     def slow() -> None:
         time.sleep(1.5)
-        compile_lanes()
+        compile_all()
 
-    monkeypatch.setattr(lanes_run, "compile_lanes", slow)
+    monkeypatch.setattr(lanes_run, "compile_all", slow)
     rows = rows_in_lines_mode(2)
     worth = WhenWorthIt(2, least=1)
     work_ = with_lines(Work(kind("nonogram"), Limits()), worth)

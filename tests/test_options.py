@@ -244,6 +244,7 @@ COMMANDS: dict[str, Case] = {
             "--clues": ["--no-clues"], "--colour": ["--colour", "always"], "--format": ["--format", "nin"],
         },
     ),
+    "warm-up": (["warm-up"], {}),
     "web build": (["web", "build", "site"], {}),
 }  # fmt: skip
 SHOWS = {"--device": ["--mode", "lines"], "--order": ["--mode", "lines"], "--engine": ["--mode", "lines"]}

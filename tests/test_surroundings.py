@@ -11,15 +11,20 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import console
 import pyarrow.parquet as pq
 import pytest
 from conftest import SHARED
-from console import pnono
 
 from parallel_nono.kernels import cache
 
 HOOK = "width 3\nheight 3\n\nrows\n2\n1\n3\n\ncolumns\n3\n1,1\n1\n"
 """The only answer: ##./#../###"""
+
+
+def pnono(*words: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Without the library (test_native has its own mishaps)."""
+    return console.pnono(*words, cwd=cwd, PNONO_KERNELS="numba", **environment)
 
 
 @pytest.fixture
@@ -101,7 +106,7 @@ def test_a_driver_finds_damage_before_its_workers_do(
 ) -> None:
     shutil.copytree(compiled, tmp_path / "cache")
     (folder,) = (tmp_path / "cache").glob("kernels-*")
-    monkeypatch.setattr(cache, "CACHE_FOLDER", folder)
+    monkeypatch.setattr(cache, "folder_of", lambda what: folder)
     assert cache.drop_damaged() == 0
     indexes = sorted(folder.glob("*/*.nbi"))
     damage(next(folder.glob(f"*/fit.*{suffix}")))

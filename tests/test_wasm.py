@@ -14,6 +14,7 @@ from nodejs import as_task, node, page_or_skip
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan
 from parallel_nono.files.reading import read, read_bytes
 from parallel_nono.generator import generate
+from parallel_nono.kernels import toolchain
 from parallel_nono.kernels.workspace import EXPORTS, FAMILIES
 from parallel_nono.puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Puzzle, runs
 from parallel_nono.puzzleset import SetBuilder, puzzles_of
@@ -89,14 +90,14 @@ def test_module_is_the_same_bytes_each_time() -> None:
 
 def test_without_a_linker_the_message_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(wasm, "find_spec", lambda name: None)
-    with pytest.raises(wasm.NoModule, match=r"no linker for WebAssembly is here: install .*lld.*ziglang"):
-        wasm.linker()
+    monkeypatch.setattr(toolchain, "find_spec", lambda name: None)
+    with pytest.raises(toolchain.NoTool, match=r"no linker for WebAssembly is here: install .*lld.*ziglang"):
+        wasm.module(fresh=True)
 
 
 def test_a_tool_that_fails_is_quoted() -> None:
-    with pytest.raises(wasm.NoModule, match=r"linking failed \(exit code 3\): no such file"):
-        wasm._tool(["sh", "-c", "echo no such file >&2; exit 3"], "linking", {})
+    with pytest.raises(toolchain.NoTool, match=r"linking failed \(exit code 3\): no such file"):
+        toolchain.run(["sh", "-c", "echo no such file >&2; exit 3"], "linking")
 
 
 def line_tasks(rows: list[tuple[Clue, list[int], int]]) -> list[dict[str, Any]]:

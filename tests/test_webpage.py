@@ -20,6 +20,7 @@ from test_cli import pnono
 
 from parallel_nono.formats import format_named, recognise
 from parallel_nono.generator import generate
+from parallel_nono.kernels import toolchain
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
 from parallel_nono.web import wasm
 
@@ -134,7 +135,7 @@ def test_command_writes_a_page_that_needs_nothing_else(tmp_path: Path) -> None:
 def test_command_without_a_linker_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wasm, "kept", lambda: None)
     monkeypatch.setattr("parallel_nono.web.build.kept", lambda: None)
-    monkeypatch.setattr(wasm, "find_spec", lambda name: None)
+    monkeypatch.setattr(toolchain, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     ended = pnono("web", "build", tmp_path / "site")
     assert ended.code == 69

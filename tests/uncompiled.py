@@ -112,7 +112,8 @@ def use_python() -> None:
         return function if function is not None else lambda function: function
 
     kernels.kernel = kernel
-    kernels.function_value = lambda signature: lambda function: function
+    kernels.function_value = lambda call: lambda function: function
+    kernels.instruction = kernels.arithmetic = lambda function: function
     from parallel_nono.kernels import bits
 
     for name, function in INSTRUCTIONS.items():

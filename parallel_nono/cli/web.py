@@ -40,8 +40,8 @@ def build(
     \b
     Exit codes: 0 it is written; 69 there is no linker; 74 the folder can't be written.
     """
+    from ..kernels.toolchain import NoTool
     from ..web import build as page
-    from ..web.wasm import NoModule
     from .common import complain
 
     if not page.is_made():
@@ -49,6 +49,6 @@ def build(
     try:
         with writing(out):
             sizes = page.write(out)
-    except NoModule as error:
+    except NoTool as error:
         raise Failure(Code.UNAVAILABLE, str(error)) from error
     say(f"{len(sizes)} files in {out}, {sum(sizes.values()):,} bytes; the solver: {sizes[page.MODULE]:,}")

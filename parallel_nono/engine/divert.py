@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.ending import ANSWER, BYTES, OWNER, TEXT, WAKE, ending
+
 ENDINGS = (b"_Exit", b"exit", b"quick_exit")
 """Functions of the C library that end a process."""
 
@@ -34,10 +36,6 @@ LINK_MAP = 2
 READ_WRITE = 3
 MACHINES = ("x86_64", "aarch64")
 """Where glibc keeps absolute addresses in the dynamic section, and Ray has packages."""
-
-UNAVAILABLE = 69
-LOOKS, LOOK_US = 200, 10_000
-"""So often, so many microseconds apart, it is looked whether Python answers."""
 
 SENTENCE = b"pnono: Ray's process on this machine ended while it took us in; what was done is kept for --resume\n"
 
@@ -75,48 +73,21 @@ def _diverted(library: str) -> bool:
         return False
     woken, answered = os.pipe(), os.pipe()
     os.set_blocking(answered[0], False)
-    ours = _compiled(woken[1], answered[0])
-    _kept.append(ours)
+    try:
+        address, state = ending()
+    except ImportError:
+        return False
+    text = ctypes.create_string_buffer(SENTENCE, len(SENTENCE))
+    _kept.append(text)
+    state[WAKE], state[ANSWER], state[OWNER] = woken[1], answered[0], os.getpid()
+    state[TEXT], state[BYTES] = ctypes.addressof(text), len(SENTENCE)
     Thread(target=_answer, args=(woken[0], answered[1]), name="ray_ending", daemon=True).start()
     system = ctypes.CDLL(None)
     for place in places:
         page = place & -mmap.PAGESIZE
         if system.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(mmap.PAGESIZE), READ_WRITE) == 0:
-            ctypes.c_size_t.from_address(place).value = ours.address
+            ctypes.c_size_t.from_address(place).value = address
     return True
-
-
-def _compiled(wake: int, answer: int) -> Any:
-    """What is called instead: (exit code) -> never. wake, answer: ends of pipes, to write and to read."""
-    from ..kernels.cache import numba
-
-    types = numba().types
-    number, word, address = types.int32, types.int64, types.uintp
-    write = types.ExternalFunction("write", word(number, address, address))
-    read = types.ExternalFunction("read", word(number, address, address))
-    usleep = types.ExternalFunction("usleep", number(types.uint32))
-    getpid = types.ExternalFunction("getpid", number())
-    end = types.ExternalFunction("_exit", types.void(number))
-    text, owner = np.frombuffer(SENTENCE, np.uint8).copy(), os.getpid()
-    _kept.append(text)
-    start, size = text.ctypes.data, len(text)
-
-    def instead(code: int) -> None:
-        if getpid() != owner:  # a child that the library forked
-            end(code)
-        write(wake, address(start), address(1))
-        heard = False
-        for _ in range(LOOKS):
-            usleep(LOOK_US)
-            if read(answer, address(start), address(1)) == 1:
-                heard = True
-                break
-        while heard:
-            usleep(1_000_000)
-        write(2, address(start), address(size))
-        end(UNAVAILABLE)
-
-    return numba().cfunc(types.void(number))(instead)
 
 
 def _answer(woken: int, answered: int) -> None:

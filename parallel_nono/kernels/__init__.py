@@ -17,7 +17,7 @@ from typing import Any
 
 from .arrays import Call
 from .cache import folder_of, keep_sealed, numba
-from .native import LIBRARY, NUMBA, Late, native, when_building
+from .native import LIBRARY, NUMBA, Late, loaded, when_building
 
 
 def when_compiling(say: Callable[[], None]) -> None:
@@ -25,7 +25,7 @@ def when_compiling(say: Callable[[], None]) -> None:
 
     Fetching code from disk is no compilation.
     """
-    if native().mode != NUMBA:
+    if loaded().mode != NUMBA:
         when_building(say)
         return
     numba()
@@ -60,8 +60,8 @@ def is_compiled(last: str = "solve.solve") -> bool:
 
     last  `module.function` of the kernel that is compiled after the others of its kind; "" where there is none.
     """
-    if native().mode != NUMBA:
-        return native().mode == LIBRARY
+    if loaded().mode != NUMBA:
+        return loaded().mode == LIBRARY
     folder = folder_of("kernels")
     return not last or (folder is not None and any(folder.glob(f"*/{last}-*.nbi")))
 
@@ -97,37 +97,39 @@ _lock = RLock()
 _state = {"numba": False}
 
 
-def _by_numba() -> bool:
-    return _state["numba"] or native().mode == NUMBA
-
-
 def _register(registered: Registered) -> Any:
     """What a module gets under the name of such a function."""
     _registered.append(registered)
-    if _by_numba():
+    mode = loaded().mode
+    if mode == NUMBA or (registered.inner and _state["numba"]):
         registered.given = registered.numba()
     elif registered.inner:
         registered.given = registered.function
     elif registered.function.__module__.startswith("parallel_nono."):
-        late = Late(registered.function, registered.numba)
-        registered.given = late.get() if native().mode == LIBRARY else late
+        late = Late(registered.function, partial(_alone, registered))
+        registered.given = late.get() if mode == LIBRARY else late
     else:  # a kernel of a test or a benchmark: it calls what only Numba has
-        use_numba()
-        registered.given = registered.numba()
+        registered.given = _alone(registered)
     return registered.given
+
+
+def _alone(registered: Registered) -> Any:
+    """Numba's object, where the rest of the process has the library."""
+    use_numba()
+    return registered.numba()
 
 
 def use_numba() -> None:
     """From now on have what kernels call as objects of Numba's, for kernels that are not in the library and for other
     devices. What Python calls, and has at hand, stays as it is."""
     with _lock:
-        if _by_numba():
+        if _state["numba"] or loaded().mode == NUMBA:
             return
         _state["numba"] = True
         modules = [module for name, module in sys.modules.items() if name.startswith("parallel_nono.")]
         for registered in _registered:
             if registered.inner:
-                given, made, name = registered.given, registered.numba(), registered.function.__name__
+                given, made = registered.given, registered.numba()
                 for module in modules:
                     for name, value in list(vars(module).items()):
                         if value is given:

@@ -6,7 +6,7 @@ is its fields, one by one. Whatever begins with Const is only read, so that Arro
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
 
@@ -24,10 +24,19 @@ class Array(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A kernel that other kernels call through an argument: what it returns and takes, as annotations."""
+    """A kernel that other kernels call through an argument: what it returns and takes, as annotations. Such an argument
+    is `Annotated[Any, call]`."""
 
     returns: Any
     takes: tuple[Any, ...]
+
+
+def fact_of(annotation: Any) -> Array | Call | None:
+    """What an annotation says beyond its type."""
+    if isinstance(annotation, Array | Call):
+        return annotation
+    facts = get_args(annotation) if get_origin(annotation) is Annotated else ()
+    return next((fact for fact in facts if isinstance(fact, Array | Call)), None)
 
 
 Bools = Annotated[np.ndarray, Array("bool")]

@@ -1,190 +1,204 @@
 """Makes the library: each part in a process of its own, on as many cores as there are.
 
     python -m parallel_nono.kernels.build FOLDER LEVEL PART...
+    python -m parallel_nono.kernels.build FOLDER LEVEL,LEVEL all     one file of all parts for each level
 
-It says what it does, a line each, for whoever waits: `begun PART`, `done PART SECONDS`, `failed PART REASON`.
+It says what it does, a line each, for whoever waits: `begun PART`, `done PART SECONDS`, `failed PART REASON`. Whoever
+waits may write the name of a part, which is made next. When the input ends, so does this process.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
-import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
-from . import emit
-
-TRIPLES = {"x86-64-v3": ("x86_64-unknown-linux-gnu", "x86-64-v3"), "aarch64": ("aarch64-unknown-linux-gnu", "generic")}
-"""Of each level that a library is made for: LLVM's names of the machine and its processor."""
-
-SLOWEST_FIRST = ("wide", "narrow", "colour", "numcross", "search", "formula", "text", "strikeout", "solve")
-"""So that all cores end at about the same time."""
-
-INSTALL = "install binutils or LLVM's linker (Debian and Ubuntu: `apt install lld`), or the Python package `ziglang`"
+from . import emit, ending, kernel_functions
+from .cache import seal_of
+from .native import LEVELS, PARTS, file_name, key_of, sound
+from .signatures import address_type, parameters_of
+from .toolchain import environment, link, linker
+from .wrap import Export, module_text
 
 
-class NotBuilt(RuntimeError):
-    """A part can't be made here. The message says why."""
+class Target(NamedTuple):
+    """A level of processor for LLVM: machine, processor, further features, and the processor that code is best for."""
+
+    triple: str
+    processor: str
+    features: str = ""
+    best_for: str = ""
 
 
-def linker(level: str = "") -> list[str]:
-    """The command of a linker for shared libraries, or nothing where there is none.
+TARGETS = {
+    "x86-64-v4-gfni": Target("x86_64-unknown-linux-gnu", "x86-64-v4", "+gfni", "znver4"),
+    "x86-64-v3": Target("x86_64-unknown-linux-gnu", "x86-64-v3"),
+    "aarch64": Target("aarch64-unknown-linux-gnu", "generic"),
+}
+"""The levels of native.LEVELS."""
 
-    level  another machine's; "": of this one.
-    """
-    foreign = level == "aarch64" and os.uname().machine != "aarch64"
-    names = ["ld.lld", *(f"ld.lld-{version}" for version in range(30, 12, -1))]
-    found = next(filter(None, map(shutil.which, names)), None) or (None if foreign else shutil.which("ld"))
-    if found:
-        return [found]
-    if find_spec("ziglang"):
-        return [sys.executable, "-P", "-m", "ziglang", "ld.lld"]
-    return []
+REVERSE = """
+declare <16 x i8> @llvm.x86.ssse3.pshuf.b.128(<16 x i8>, <16 x i8>)
+declare i64 @llvm.bswap.i64(i64)
+
+define internal i64 @reverse_bits(i64 %word) alwaysinline {{
+  %pair = insertelement <2 x i64> zeroinitializer, i64 %word, i32 0
+  %bytes = bitcast <2 x i64> %pair to <16 x i8>
+  %low = and <16 x i8> %bytes, splat (i8 15)
+  %high = lshr <16 x i8> %bytes, splat (i8 4)
+  %up = call <16 x i8> @llvm.x86.ssse3.pshuf.b.128(<16 x i8> <{shifted}>, <16 x i8> %low)
+  %down = call <16 x i8> @llvm.x86.ssse3.pshuf.b.128(<16 x i8> <{reversed}>, <16 x i8> %high)
+  %both = or <16 x i8> %up, %down
+  %words = bitcast <16 x i8> %both to <2 x i64>
+  %turned = extractelement <2 x i64> %words, i32 0
+  %result = call i64 @llvm.bswap.i64(i64 %turned)
+  ret i64 %result
+}}
+"""
+"""Bits in reverse where no instruction turns them around: half bytes by a table, then the bytes. Line kernels ask for
+it at every block; by LLVM's own way, shifts and masks, coloured lines take half as long again."""
+
+ORDER = (
+    "basics",
+    "solve",
+    "narrow",
+    "search",
+    "wide",
+    "parse",
+    "colour",
+    "formula",
+    "numcross",
+    "lines",
+    "cnf",
+    "strikeout",
+    "replay",
+    "ending",
+)
+"""What most puzzles need comes first."""
 
 
-def link(objects: Sequence[Path], out: Path, level: str) -> None:
-    """One shared library of object files. Errors: NotBuilt."""
-    command = linker(level)
-    if not command:
-        raise NotBuilt(f"no linker is here: {INSTALL}")
-    options = ["-shared", "--strip-all", "--gc-sections", "-z", "noexecstack", "-z", "relro", "-z", "now"]
-    ended = subprocess.run(
-        [*command, *options, "-o", str(out), *map(str, objects)], capture_output=True, text=True, errors="replace"
-    )
-    if ended.returncode:
-        said = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip()] or ["nothing said"]
-        raise NotBuilt(f"linking failed (exit code {ended.returncode}): {said[-1].strip()}")
-
-
-def object_of(part: str, level: str) -> bytes:
-    """The object file of a part, in a process that emit.prepare has prepared."""
-    import llvmlite.binding as llvm
-
-    from . import kernel_functions
-    from .native import PARTS, key_of
-    from .signatures import address_type, parameters_of
-    from .wrap import Export, module_text
-
+def objects_of(part: str, levels: Sequence[str]) -> list[bytes]:
+    """The object file of a part for each level, in a process that emit.prepare has prepared."""
     exports, kernels = [], []
     for module in PARTS[part]:
         import_module(f"parallel_nono.{module}")
     for registered in kernel_functions(PARTS[part]):
-        parameters = parameters_of(registered.function) if registered.call is None else None
-        takes = registered.call.takes if parameters is None else tuple(parameters.values())
-        made = emit.compiled(registered.made, tuple(map(address_type, takes)))
+        call = registered.call
+        parameters = {} if call else parameters_of(registered.function)
+        takes = call.takes if call else tuple(parameters.values())
+        made = emit.compiled(registered.numba(), tuple(map(address_type, takes)))
         kernels.append(made)
-        exports.append(
-            Export(
-                key_of(registered.function), made.symbol, parameters or {}, made.returns, made.returned, registered.call
-            )
-        )
-    text = emit.together(kernels)
+        key = key_of(registered.function)
+        exports.append(Export(key, made.symbol, parameters, made.returns, made.returned, call))
+    text = emit.together(kernels) + ending.CODE * (part == "ending")
     declared = emit.declared(text, [export.symbol for export in exports])
     text += module_text(part, exports, declared, text)
+    return [_object(text, level) for level in levels]
+
+
+def _object(text: str, level: str) -> bytes:
+    import llvmlite.binding as llvm
+
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    if level in TRIPLES:
-        triple, processor = TRIPLES[level]
-        machine = llvm.Target.from_triple(triple).create_target_machine(
-            cpu=processor, opt=3, reloc="pic", codemodel="default"
-        )
-        text = retargeted(text, triple, str(machine.target_data))
+    if level not in TARGETS:  # a processor that has no level is this one
+        processor, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+        target = Target(llvm.get_process_triple(), processor, features)
     else:
-        machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(),
-            features=llvm.get_host_cpu_features().flatten(),
-            opt=3,
-            reloc="pic",
-            codemodel="default",
-        )
-    return emit.machine_code(text, machine)
-
-
-def retargeted(text: str, triple: str, layout: str) -> str:
-    """A module's text for another machine of as many bits."""
-    lines = [
-        f'target triple = "{triple}"'
-        if line.startswith("target triple")
-        else f'target datalayout = "{layout}"'
-        if line.startswith("target datalayout")
-        else line
-        for line in text.split("\n")
-    ]
-    return "\n".join(lines)
+        target = TARGETS[level]
+    machine = llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.processor, features=target.features, opt=3, reloc="pic", codemodel="default"
+    )
+    text = emit.retargeted(text, target.triple, str(machine.target_data))
+    if level == "x86-64-v3":
+        text = emit.with_reverse(text, REVERSE)
+    return emit.machine_code(text, machine, best_for=target.best_for)
 
 
 def _say(*words: object) -> None:
-    print(*words, flush=True)
+    with suppress(OSError):  # whoever waited has gone
+        sys.stdout.write(" ".join(map(str, words)) + "\n")
+        sys.stdout.flush()
 
 
-def build(folder: Path, level: str, parts: Sequence[str], whole: Path | None = None) -> int:
-    """Make the parts in FOLDER, `native.file_name` each, or all of them in one file; how many failed.
+def build(folder: Path, levels: Sequence[str], parts: Sequence[str], whole: bool = False) -> int:
+    """Make the parts in FOLDER, `native.file_name` each; how many failed.
 
-    whole   that file.
+    whole   one file of all parts for each level.
     """
     emit.prepare()
     import_module("parallel_nono.kernels.board")  # so that no child does it again
 
-    waiting = sorted(parts, key=lambda part: SLOWEST_FIRST.index(part) if part in SLOWEST_FIRST else 0)
+    waiting = sorted(parts, key=ORDER.index)
     running: dict[int, tuple[str, float]] = {}
     failed = 0
-    objects = {part: folder / f".{part}-{os.getpid()}.o" for part in parts}
-    try:
-        while waiting or running:
-            while waiting and len(running) < max(len(os.sched_getaffinity(0)), 1):
-                part = waiting.pop(0)
-                _say("begun", part)
-                running[_fork(part, level, objects[part], None if whole else folder)] = part, time.monotonic()
-            pid, status = os.wait()
-            part, began = running.pop(pid)
-            if status:
-                failed += 1
-            else:
-                _say("done", part, f"{time.monotonic() - began:.2f}")
-        if whole and not failed:
-            _sealed(list(objects.values()), whole, level)
-    finally:
-        for path in objects.values():
-            path.unlink(missing_ok=True)
+    while waiting or running:
+        while waiting and len(running) < max(len(os.sched_getaffinity(0)), 1):
+            part = next((each for each in reversed(_wanted) if each in waiting), waiting[0])
+            waiting.remove(part)
+            if not whole and all(sound(folder / file_name(part, level)) for level in levels):
+                _say("done", part, "0.00")  # by another process
+                continue
+            _say("begun", part)
+            running[_fork(part, levels, folder, whole)] = part, time.monotonic()
+        if not running:
+            continue
+        pid, status = os.wait()
+        part, began = running.pop(pid)
+        if status:
+            failed += 1
+        else:
+            _say("done", part, f"{time.monotonic() - began:.2f}")
+    if whole and not failed:
+        for level in levels:
+            _sealed([_object_file(folder, part, level) for part in parts], folder / file_name("all", level), level)
     return failed
 
 
-def _one(part: str, level: str, path: Path, folder: Path | None) -> None:
-    from .native import file_name
+def _object_file(folder: Path, part: str, level: str) -> Path:
+    return folder / f".{file_name(part, level)}.o"
 
-    path.write_bytes(object_of(part, level))
-    if folder:
-        _sealed([path], folder / file_name(part, level), level)
+
+def _one(part: str, levels: Sequence[str], folder: Path, whole: bool) -> None:
+    for level, content in zip(levels, objects_of(part, levels), strict=True):
+        path = _object_file(folder, part, level)
+        path.write_bytes(content)
+        if not whole:
+            _sealed([path], folder / file_name(part, level), level)
 
 
 def _sealed(objects: Sequence[Path], out: Path, level: str) -> None:
     """Link, and put the seal behind it; nobody ever sees half a file."""
-    from .cache import seal_of
-
     part = out.with_name(f".{out.name}.{os.getpid()}")
     try:
-        link(objects, part, level)
+        foreign = LEVELS[level][0] != os.uname().machine if level in LEVELS else False
+        link(objects, part, linker("ld.lld") if foreign else linker("ld.lld", "ld"))
         content = part.read_bytes()
         part.write_bytes(content + seal_of(out.name, content))
         part.chmod(0o644)
         part.replace(out)
     finally:
-        part.unlink(missing_ok=True)
+        for path in (part, *objects):
+            path.unlink(missing_ok=True)
 
 
-def _fork(part: str, level: str, path: Path, folder: Path | None) -> int:
+def _fork(part: str, levels: Sequence[str], folder: Path, whole: bool) -> int:
     """Have a child make a part; its number."""
     pid = os.fork()
     if pid:
         return pid
     status = 1
     try:
-        _one(part, level, path, folder)
+        _one(part, levels, folder, whole)
         status = 0
     except Exception as error:  # told to whoever waits, in a line
         _say("failed", part, f"{type(error).__name__}: {error}".replace("\n", " "))
@@ -192,9 +206,32 @@ def _fork(part: str, level: str, path: Path, folder: Path | None) -> int:
         os._exit(status)
 
 
+_wanted: list[str] = []
+"""Parts that somebody waits for, the last one first."""
+
+
+def _listen() -> None:
+    """Until the input ends: then nobody needs what we do."""
+    for line in sys.stdin:
+        _wanted.append(line.strip())
+    os.killpg(0, signal.SIGKILL)  # with the children; we lead a group of our own
+
+
 def main() -> None:
-    folder, level, *parts = sys.argv[1:]
-    sys.exit(1 if build(Path(folder), level, parts) else 0)
+    if os.environ.get("PNONO_KERNELS") != "numba":  # Numba reads its settings when it is imported
+        command = [sys.executable, "-m", "parallel_nono.kernels.build", *sys.argv[1:]]
+        sys.exit(subprocess.run(command, env=environment(), check=False).returncode)
+    folder, levels, parts = Path(sys.argv[1]), sys.argv[2].split(","), sys.argv[3:]
+    if parts == ["all"]:
+        sys.exit(1 if build(folder, levels, list(PARTS), whole=True) else 0)
+    if os.getpgrp() == os.getpid():
+        threading.Thread(target=_listen, daemon=True).start()
+    with open(folder / ".lock", "a") as lock:  # one at a time: the next one finds what this one made
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for left in folder.glob(".*-*"):  # by one that was killed
+            left.unlink(missing_ok=True)
+        failed = build(folder, levels, parts)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..extras import needed
+
 PACKAGE = Path(__file__).parent.parent
 SOURCES = sorted(
     path
@@ -248,20 +250,17 @@ def _mend_settings() -> None:
         tell(f"NUMBA_DISABLE_JIT={without} is ignored: the solver is nothing without compilation")
 
 
-if "numba" not in sys.modules:  # some kernel imports it, but imports us first
-    _mend_settings()
-    # It shows a whole traceback for each value that it can't read; `numba` below says so in a line.
-    warnings.filterwarnings("ignore", "Environment variable 'NUMBA_", RuntimeWarning)
-
-
 @cache
 def numba() -> Any:
     """Numba, told where to keep code. Imported with the first kernel: a driver whose workers solve needs none.
 
-    Errors: RuntimeError if this process imported Numba before and told it not to compile.
+    Errors: MissingExtra; RuntimeError if this process imported Numba before and told it not to compile.
     """
-    import numba
-
+    if "numba" not in sys.modules:
+        _mend_settings()
+        # It shows a whole traceback for each value that it can't read; what follows says so in a line.
+        warnings.filterwarnings("ignore", "Environment variable 'NUMBA_", RuntimeWarning)
+    numba = needed("numba")
     if any(name.startswith("NUMBA_") for name in os.environ):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

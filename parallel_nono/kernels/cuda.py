@@ -17,10 +17,12 @@ import numpy as np
 from numba import cuda
 from numba.core.dispatcher import Dispatcher
 
-from . import blots, board, windows
+from . import blots, board, use_numba, windows
 from .bits import U0, U1, U32, U
 from .layout import line_at, plane_words
 from .windows import Line
+
+use_numba()
 
 NO_ARRANGEMENT, OPEN_LINE, KNOWN_LINE = 0, 1, 2
 """What becomes of a line that is solved."""

@@ -7,23 +7,9 @@ everything but what is asked for from outside is internal.
 from __future__ import annotations
 
 import gc
-import os
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-NEUTRAL = {
-    "NUMBA_CPU_NAME": "generic",
-    "NUMBA_CPU_FEATURES": "",
-    "NUMBA_OPT": "0",
-    "NUMBA_LOOP_VECTORIZE": "0",
-    "NUMBA_SLP_VECTORIZE": "0",
-    "NUMBA_DISABLE_JIT": "0",
-    "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1",
-    "PYTHONHASHSEED": "0",
-    "PNONO_KERNELS": "numba",
-}
-"""The environment of a process that makes code: of no processor in particular, the same in every process."""
 
 
 class Compiled(NamedTuple):
@@ -39,8 +25,9 @@ class Compiled(NamedTuple):
 def prepare() -> None:
     """Have this process translate only. It ends soon, so it never looks for garbage."""
     gc.disable()
-    from numba.core import codegen
+    from numba.core import codegen, types
     from numba.core.registry import cpu_target
+    from numba.core.typing.context import BaseContext
 
     from .. import kernels
 
@@ -61,6 +48,21 @@ def prepare() -> None:
     generator = cpu_target.target_context.codegen()
     generator._library_class = Library
     generator.set_env = lambda name, environment: None
+    # What an operator makes of numbers is looked up for each of its places; it is always the same.
+    known: dict[Any, Any] = {}
+    numbers = (types.Number, types.Boolean, types.Literal, types.NoneType)
+    resolve = BaseContext.resolve_function_type
+
+    def resolve_once(self: Any, func: Any, args: Any, kws: Any) -> Any:
+        operator = isinstance(func, types.Function | types.NumberClass)
+        if kws or not operator or not all(isinstance(each, numbers) for each in args):
+            return resolve(self, func, args, kws)
+        found = known.get((func, args))
+        if found is None:
+            found = known[func, args] = resolve(self, func, args, kws)
+        return found
+
+    BaseContext.resolve_function_type = resolve_once
     # Without these a function value is a kernel like others, called by name or address as kernels call each other.
     kernels.OPTIONS |= {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -82,11 +84,8 @@ def compiled(dispatcher: Any, arguments: tuple[Any, ...]) -> Compiled:
     return Compiled(found.fndesc.llvm_func_name, returns, returned, [str(each._final_module) for each in seen])
 
 
-def together(kernels: Sequence[Compiled], replaced: Sequence[tuple[str, str]] = ()) -> str:
-    """One module of them all, in which everything is internal.
-
-    replaced  (pattern, text) of whole lines that are other ones on the machine that the code is for.
-    """
+def together(kernels: Sequence[Compiled]) -> str:
+    """One module of them all, in which everything is internal."""
     import llvmlite.binding as llvm
 
     whole: Any = None
@@ -96,14 +95,16 @@ def together(kernels: Sequence[Compiled], replaced: Sequence[tuple[str, str]] = 
             whole = parsed
         else:
             whole.link_in(parsed)
-    text = str(whole)
-    for pattern, replacement in (
-        *replaced,
-        (r"^define (?:linkonce_odr )?", "define internal "),
-        (r"= common global", "= internal global"),
-    ):
-        text = re.sub(pattern, lambda _, new=replacement: new, text, flags=re.MULTILINE)  # type: ignore[misc]
-    return text
+    if whole is None:
+        return 'target datalayout = ""\ntarget triple = ""\n'
+    text = re.sub(r"^define (?:linkonce_odr )?", "define internal ", str(whole), flags=re.MULTILINE)
+    return text.replace("= common global", "= internal global")
+
+
+def retargeted(text: str, triple: str, layout: str) -> str:
+    """A module for another machine, whose names and layout of data are LLVM's."""
+    text = re.sub(r"^target datalayout = .*$", f'target datalayout = "{layout}"', text, flags=re.MULTILINE)
+    return re.sub(r"^target triple = .*$", f'target triple = "{triple}"', text, flags=re.MULTILINE)
 
 
 def declared(text: str, symbols: Sequence[str]) -> dict[str, list[str]]:
@@ -114,18 +115,38 @@ def declared(text: str, symbols: Sequence[str]) -> dict[str, list[str]]:
     return {symbol: [str(each.type) for each in whole.get_function(symbol).arguments] for symbol in symbols}
 
 
-OUTSIDE = re.compile(r"llvm\.|Py|_Py_|clock_gettime$|mem(set|cpy|move|cmp)$|strlen$")
+OUTSIDE = re.compile(r"llvm\.|Py|_Py_|(clock_gettime|mem(set|cpy|move|cmp)|strlen|write|read|usleep|getpid|_exit)$")
 """What code may ask of others: LLVM, Python, and the smallest part of C's library, which every process has."""
 
 
-def machine_code(text: str, machine: Any, loops: bool = True) -> bytes:
+def with_reverse(text: str, reverse: str) -> str:
+    """A module that turns bits around by a function of its own, `reverse_bits`, in place of LLVM's.
+
+    reverse  its text; `{shifted}` and `{reversed}` become tables of half bytes in reverse, in the upper and lower half
+             of a byte.
+    """
+    halves = [int(f"{half:04b}"[::-1], 2) for half in range(16)]
+    tables = {
+        "shifted": ", ".join(f"i8 {half << 4}" for half in halves),
+        "reversed": ", ".join(f"i8 {half}" for half in halves),
+    }
+    own = reverse.format(**tables)
+    text = re.sub(r"^declare i64 @llvm\.bitreverse\.i64\(.*$", lambda _: own, text, flags=re.MULTILINE)
+    return text.replace("@llvm.bitreverse.i64", "@reverse_bits")
+
+
+def machine_code(text: str, machine: Any, loops: bool = True, best_for: str = "") -> bytes:
     """The object file of a module for a machine of LLVM's (TargetMachine), optimised.
 
-    loops   unroll them, and turn them and straight code into vector instructions.
-    Errors  RuntimeError if it asks for a function that nobody has.
+    loops     unroll them, and turn them and straight code into vector instructions.
+    best_for  the processor that instructions are put in order for, if another one than `machine` has.
+    Errors    RuntimeError if it asks for a function that nobody has.
     """
     import llvmlite.binding as llvm
 
+    if best_for:
+        tune = f' "tune-cpu"="{best_for}" {{'
+        text = re.sub(r"^(define .*) \{$", lambda found: found[1] + tune, text, flags=re.MULTILINE)
     whole = llvm.parse_assembly(text)
     whole.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
@@ -136,8 +157,3 @@ def machine_code(text: str, machine: Any, loops: bool = True) -> bytes:
     if unknown := [each.name for each in whole.functions if each.is_declaration and not OUTSIDE.match(each.name)]:
         raise RuntimeError(f"code asks for {', '.join(unknown)}")
     return bytes(machine.emit_object(whole))
-
-
-def environment() -> dict[str, str]:
-    """Of a process that translates: this one's, without Numba's settings in it."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")} | NEUTRAL

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import find_spec
@@ -27,25 +27,23 @@ from typing import Any
 import numpy as np
 
 from .cache import PACKAGE, SEAL_BYTES, folder_of, is_private, seal_of, sources_hash, tell
+from .toolchain import environment, linker
 
 PARTS: dict[str, tuple[str, ...]] = {
-    "text": (
-        "kernels.parse",
-        "kernels.sections",
-        "kernels.text",
-        "kernels.fit",
-        "kernels.canonical",
-        "kernels.known",
-        "checker.fast",
-    ),
+    "basics": ("kernels.fit", "kernels.canonical", "kernels.text", "checker.fast"),
+    "parse": ("kernels.parse", "kernels.sections"),
     "solve": ("kernels.solve",),
     "narrow": ("kernels.narrow",),
     "colour": ("kernels.colour",),
     "search": ("kernels.probe", "kernels.search"),
-    "wide": ("kernels.wide", "kernels.rounds", "kernels.lanes", "kernels.line"),
-    "formula": ("kernels.belief", "kernels.encode", "kernels.plain_cnf"),
+    "wide": ("kernels.wide",),
+    "lines": ("kernels.rounds", "kernels.lanes", "kernels.line"),
+    "formula": ("kernels.belief", "kernels.encode", "kernels.known"),
+    "cnf": ("kernels.plain_cnf",),
     "numcross": ("kinds.numcross.kernels",),
     "strikeout": ("kinds.strikeout.kernels", "kinds.strikeout.checker"),
+    "replay": ("kernels.replay",),
+    "ending": (),
 }
 """Of each part the modules whose kernels are in it: those that Python calls, and function values."""
 
@@ -60,8 +58,18 @@ WISH = "PNONO_KERNELS"
 PACKAGED = PACKAGE / "native"
 CPU_FACTS = Path("/proc/cpuinfo")
 
-V3 = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}
+V3 = frozenset({"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"})
 """What Linux calls the instructions of x86-64-v3 beyond those of its first processors that all of these have."""
+
+V4_GFNI = V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "gfni"}
+"""Those of x86-64-v4, and the one that turns bits around: since 2019 (Ice Lake) and 2022 (Zen 4)."""
+
+LEVELS = {
+    "x86-64-v4-gfni": ("x86_64", V4_GFNI),
+    "x86-64-v3": ("x86_64", V3),
+    "aarch64": ("aarch64", frozenset()),
+}
+"""The levels of processor that the library is made for: machine and instructions; the best of each machine first."""
 
 GOOD_FACTS = 1 << 14
 """Bytes of CPU_FACTS that hold those of the first core."""
@@ -72,22 +80,22 @@ def key_of(function: Callable[..., Any]) -> str:
     return f"{function.__module__.removeprefix('parallel_nono.')}.{function.__name__}"
 
 
-def level_of_processor() -> str:
-    """The level that code for this processor is made for: one that many have, or `native-` and a hash of its own."""
+def levels_of_processor() -> list[str]:
+    """The levels whose code this processor runs, the best one first; or, where it has none, `native-` and a hash of
+    its own: what is made for it is for no other."""
     machine = platform.machine()
-    if machine in ("aarch64", "arm64"):
-        return "aarch64"
     try:
         with open(CPU_FACTS, "rb") as file:
             facts = file.read(GOOD_FACTS).decode("ascii", "replace")
     except OSError:
         facts = ""
     flags = next((line for line in facts.split("\n") if line.startswith("flags")), "")
-    if machine == "x86_64" and set(flags.split()) >= V3:
-        return "x86-64-v3"
+    has = set(flags.split())
+    if found := [level for level, (kind, needs) in LEVELS.items() if kind == machine and needs <= has]:
+        return found
     import hashlib
 
-    return "native-" + hashlib.blake2b((machine + flags).encode(), digest_size=4).hexdigest()
+    return ["native-" + hashlib.blake2b((machine + flags).encode(), digest_size=4).hexdigest()]
 
 
 def file_name(part: str, level: str) -> str:
@@ -132,6 +140,10 @@ def _load(path: Path, part: str) -> Any:
     return module
 
 
+class NoMachineCode(ImportError):
+    """There is no library, and none may be made. The message says so."""
+
+
 class Native:
     """The parts that this process has, and those that are being made."""
 
@@ -150,60 +162,112 @@ class Native:
         supported = sys.platform == "linux" and platform.python_implementation() == "CPython" and sys.maxsize > 1 << 32
         if wish == NUMBA or not supported or (hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()):
             return NUMBA
-        self.level = level_of_processor()
-        packaged = PACKAGED / file_name("all", self.level)
-        if sound(packaged):
-            return self._load_all(dict.fromkeys(PARTS, packaged))
+        levels = levels_of_processor()
+        for level in levels:
+            packaged = PACKAGED / file_name("all", level)
+            if sound(packaged) and self._load_all(dict.fromkeys(PARTS, packaged)):
+                self.level = level
+                return LIBRARY
+        self.level, self.folder = levels[0], folder_of("native")
+        if self.folder is not None:
+            here = {part: path for part in PARTS if sound(path := self.folder / file_name(part, self.level))}
+            if self._load_all(here) and len(here) == len(PARTS):
+                return LIBRARY
         if wish == LIBRARY:
-            raise ImportError(
-                f"{WISH}={LIBRARY}: expected a library for {self.level} in {PACKAGED}, found none that fits"
-            )
-        self.folder = folder_of("native")
-        if self.folder is None:
-            return NUMBA
-        here = {part: path for part in PARTS if sound(path := self.folder / file_name(part, self.level))}
-        mode = self._load_all(here)
-        if mode == LIBRARY and len(here) < len(PARTS):
-            from .build import linker
+            found = f"{WISH}={LIBRARY}: expected a library for {' or '.join(levels)}, found none that fits"
+            raise NoMachineCode(found)
+        return BUILD if self.folder and linker("ld.lld", "ld") and find_spec("numba") else NUMBA
 
-            return BUILD if linker() and find_spec("numba") else NUMBA
-        return mode
-
-    def _load_all(self, paths: dict[str, Path]) -> str:
+    def _load_all(self, paths: dict[str, Path]) -> bool:
         try:
             self.modules = {part: _load(path, part) for part, path in paths.items()}
         except ImportError as error:
             tell(str(error))
             self.modules = {}
-            return NUMBA
-        return LIBRARY
+            return False
+        return True
 
     def need(self, part: str) -> Any:
         """The module of a part, made if need be. Errors: ImportError if that fails."""
         if part not in self.modules:
-            with self.lock:
-                if self.builder is None:
-                    assert self.folder is not None
-                    missing = [each for each in PARTS if each not in self.modules]
-                    self.builder = Builder(self.folder, self.level, [part, *(set(missing) - {part})])
-                builder = self.builder
-            builder.wait(part)
-            with self.lock:
-                if part not in self.modules:
-                    assert self.folder is not None
-                    path = self.folder / file_name(part, self.level)
-                    if not sound(path):
-                        raise ImportError(builder.failed.get(part) or builder.failed.get("") or f"{path} was not made")
-                    self.modules[part] = _load(path, part)
+            while _listeners:
+                _listeners.pop()()
+            waits.begin()
+            try:
+                self._make(part)
+            finally:
+                waits.end()
         return self.modules[part]
+
+    def begin(self) -> Builder:
+        """The process that makes all that is missing."""
+        with self.lock:
+            if self.builder is None:
+                assert self.folder is not None
+                missing = [each for each in PARTS if each not in self.modules]
+                self.builder = Builder(self.folder, self.level, missing)
+            return self.builder
+
+    def _make(self, part: str) -> None:
+        assert self.folder is not None
+        path = self.folder / file_name(part, self.level)
+        builder = self.begin()
+        builder.wait(part)
+        with self.lock:
+            if part in self.modules:
+                return
+            if not sound(path):
+                raise ImportError(f"{builder.why_not(part) or f'{path} was not made'}")
+            self.modules[part] = _load(path, part)
+
+
+class Waits:
+    """How long the threads of this process have waited for parts."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._began: dict[int, float] = {}
+        self._ended = 0.0
+
+    def begin(self) -> None:
+        """This thread waits."""
+        with self._lock:
+            self._began[threading.get_ident()] = time.monotonic()
+
+    def end(self) -> None:
+        """It goes on."""
+        with self._lock:
+            self._ended += time.monotonic() - self._began.pop(threading.get_ident())
+
+    @property
+    def seconds(self) -> float:
+        """Of all threads together."""
+        with self._lock:
+            now = time.monotonic()
+            return self._ended + sum(now - began for began in self._began.values())
+
+    @property
+    def now(self) -> bool:
+        """Some thread waits."""
+        return bool(self._began)
+
+
+waits = Waits()
+
+
+def compiling() -> str:
+    """What is being compiled, while some thread waits for it; else ""."""
+    builder = loaded().builder
+    return builder.describe() if builder is not None and waits.now else ""
 
 
 _listeners: list[Callable[[], None]] = []
 
 
 def when_building(say: Callable[[], None]) -> None:
-    """Have `say` called once, when the first part is asked for that has to be made."""
-    _listeners.append(say)
+    """Have `say` called once, when a part is asked for next that has to be made."""
+    if loaded().mode == BUILD and len(loaded().modules) < len(PARTS):
+        _listeners.append(say)
 
 
 class Builder:
@@ -214,15 +278,11 @@ class Builder:
     """
 
     def __init__(self, folder: Path, level: str, parts: list[str]) -> None:
-        from .emit import environment
-
         self.parts, self.began = parts, time.monotonic()
         self.done: set[str] = set()
         self.failed: dict[str, str] = {}
         self.begun: dict[str, float] = {}
         self._changed = threading.Condition()
-        while _listeners:
-            _listeners.pop()()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "parallel_nono.kernels.build", str(folder), level, *parts],
             stdin=subprocess.PIPE,
@@ -257,7 +317,7 @@ class Builder:
     def wait(self, part: str) -> None:
         """Until the part is made, or can't be."""
         with self._changed:
-            if part not in self.done | set(self.begun) and self._process.stdin is not None:
+            if part not in self.done | set(self.begun) | set(self.failed) and self._process.stdin is not None:
                 try:
                     self._process.stdin.write(f"{part}\n")
                     self._process.stdin.flush()
@@ -266,49 +326,68 @@ class Builder:
             while part not in self.done and not {part, ""} & set(self.failed):
                 self._changed.wait(0.5)
 
+    def why_not(self, part: str) -> str:
+        """Why a part could not be made."""
+        return self.failed.get(part) or self.failed.get("", "")
+
+    @property
+    def n_ready(self) -> int:
+        """Parts that this process can have."""
+        return len(PARTS) - len(self.parts) + len(self.done)
+
+    @property
+    def ended(self) -> bool:
+        """There is nothing more to come."""
+        return len(self.done) + len(self.failed) >= len(self.parts) or "" in self.failed
+
     def describe(self) -> str:
-        """`compiling (3 of 9 parts made, 12 s)`, or "" once all is made."""
-        left = len(self.parts) - len(self.done) - len(self.failed)
-        if left <= 0 or "" in self.failed:
-            return ""
-        return f"compiling ({len(self.done)} of {len(self.parts)} parts made, {time.monotonic() - self.began:.0f} s)"
+        """`compiling wide and formula (5 of 13 parts are ready, 12 s)`."""
+        with self._changed:
+            now = " and ".join(self.begun) or "the solver"
+        seconds = time.monotonic() - self.began
+        return f"compiling {now} ({self.n_ready} of {len(PARTS)} parts are ready, {seconds:.0f} s)"
 
 
 class Late:
-    """A kernel, or function value, of a part that was not made when it was first named."""
+    """A kernel, or function value, of a part that was not made when it was first named.
 
-    def __init__(self, function: Callable[..., Any], fall_back: Callable[[], Any]) -> None:
+    Where some part can't be made, Numba compiles all that is asked for from then on: its function values and those of
+    the library do not go together.
+    """
+
+    broken = False
+
+    def __init__(self, function: Callable[..., Any], by_numba: Callable[[], Any]) -> None:
         self.__name__, self.__doc__ = function.__name__, function.__doc__
         self._key, self._part = key_of(function), PART_OF[function.__module__.removeprefix("parallel_nono.")]
-        self._fall_back = fall_back
+        self._by_numba = by_numba
         self._value: Any = None
 
     def get(self) -> Any:
         """What the library has for it; made, or compiled by Numba where that fails."""
-        if self._value is None:
+        if self._value is None and not Late.broken:
             try:
-                self._value = getattr(native().need(self._part), self._key)
+                self._value = getattr(loaded().need(self._part), self._key)
             except ImportError as error:
                 tell(f"{error}: Numba compiles in this process")
-                self._value = self._fall_back()
-        return self._value
+                Late.broken = True
+        return self._by_numba() if Late.broken else self._value
 
     def __call__(self, *arguments: Any) -> Any:
-        function = self._value or self.get()
-        return function(*[each.get() if type(each) is Late else each for each in arguments])
+        return self.get()(*[each.get() if type(each) is Late else each for each in arguments])
 
 
 @cache
-def native() -> Native:
+def loaded() -> Native:
     """What this process has of the library."""
     return Native()
 
 
-def prepare(parts: Iterable[str]) -> None:
+def prepare(*parts: str) -> None:
     """Have these parts ready, before anybody's time is taken. Numba compiles when it is called, as ever."""
-    if native().mode == BUILD:
+    if loaded().mode == BUILD:
         for part in parts:
             try:
-                native().need(part)
+                loaded().need(part)
             except ImportError:  # told when it is called
                 return

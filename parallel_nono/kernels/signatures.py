@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 from numba import types
@@ -12,7 +12,7 @@ from numba.core.datamodel import models
 from numba.core.typing.templates import Signature
 from numba.extending import lower_builtin, register_model
 
-from .arrays import Array, Call
+from .arrays import Array, Call, fact_of
 
 NUMBERS = {int: types.int64, float: types.float64, bool: types.boolean, np.uint64: types.uint64}
 
@@ -58,14 +58,14 @@ def _call_address(context: Any, builder: Any, signature: Any, arguments: Any) ->
 
 def numba_type(annotation: Any) -> Any:
     """The type that an annotation stands for. Errors: TypeError for one that kernels do not take."""
-    if isinstance(annotation, Call):
-        return types.FunctionType(numba_signature(annotation))
+    fact = fact_of(annotation)
+    if isinstance(fact, Call):
+        return types.FunctionType(numba_signature(fact))
+    if isinstance(fact, Array):
+        dtype = types.boolean if fact.dtype == "bool" else getattr(types, fact.dtype)
+        return types.Array(dtype, fact.ndim, "C", readonly=fact.is_const)
     if annotation in NUMBERS:
         return NUMBERS[annotation]
-    if get_origin(annotation) is Annotated:
-        array = next(fact for fact in get_args(annotation) if isinstance(fact, Array))
-        dtype = types.boolean if array.dtype == "bool" else getattr(types, array.dtype)
-        return types.Array(dtype, array.ndim, "C", readonly=array.is_const)
     if isinstance(annotation, type) and issubclass(annotation, tuple):
         fields = get_type_hints(annotation, include_extras=True)
         return types.NamedTuple([numba_type(field) for field in fields.values()], annotation)
@@ -75,7 +75,8 @@ def numba_type(annotation: Any) -> Any:
 @cache
 def address_type(annotation: Any) -> Any:
     """The same where kernels that are arguments are addresses."""
-    return Address(annotation) if isinstance(annotation, Call) else numba_type(annotation)
+    fact = fact_of(annotation)
+    return Address(fact) if isinstance(fact, Call) else numba_type(annotation)
 
 
 def numba_signature(call: Call) -> Any:

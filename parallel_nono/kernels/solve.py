@@ -5,7 +5,7 @@ A family is what shares a propagation: black-white or colour, narrow (no line ov
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -115,9 +115,9 @@ def no_search(probe, propagate, words, numbers, board, wanted, max_visits, cells
 
 @kernel
 def solve(
-    search: SEARCH_TYPE,
-    probe: PROBE_TYPE,
-    propagate: PROPAGATE,
+    search: Annotated[Any, SEARCH_TYPE],
+    probe: Annotated[Any, PROBE_TYPE],
+    propagate: Annotated[Any, PROPAGATE],
     order: Int64s,
     clues: Clues,
     scratch_words: int,

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from .arrays import Array, Call
+from .arrays import Array, Call, fact_of
 
 API_VERSION = 3
 """Of the stable interface (PYTHON_ABI_VERSION)."""
@@ -221,6 +221,20 @@ wrong:
 }
 """
 
+ENDING = """
+define internal ptr @wrap.ending(ptr %self, ptr %arguments, i64 %count) {
+  %function = ptrtoint ptr @ending to i64
+  %state = ptrtoint ptr @ending.state to i64
+  %tuple = call ptr @PyTuple_New(i64 2)
+  %first = call ptr @PyLong_FromLongLong(i64 %function)
+  %second = call ptr @PyLong_FromLongLong(i64 %state)
+  %set.first = call i32 @PyTuple_SetItem(ptr %tuple, i64 0, ptr %first)
+  %set.second = call i32 @PyTuple_SetItem(ptr %tuple, i64 1, ptr %second)
+  ret ptr %tuple
+}
+"""
+"""Where the function of ending.CODE lies, and its state."""
+
 TEXTS = {
     "array": "%s: expected a contiguous array, %s, found %.200R",
     "tuple": "%s: expected a tuple of %zd, found %.200R",
@@ -294,17 +308,17 @@ def constant(name: str, words: str) -> str:
 
 def name_of(call: Call) -> str:
     """What the capsule of a function value is called: another one is refused."""
-    return f"parallel_nono.{len(call.takes)}." + ".".join(
-        name_of(kind) if isinstance(kind, Call) else getattr(kind, "__name__", "array") for kind in call.takes
-    )
+    facts = map(fact_of, call.takes)
+    return f"({', '.join(name_of(fact) if isinstance(fact, Call) else str(fact) for fact in facts)})"
 
 
 def _taken(out: _Lines, annotation: Any, value: str, where: str) -> Iterator[tuple[str, str]]:
     """(type, value) of each argument that the kernel is given for one of Python's."""
-    if isinstance(annotation, Call):
+    fact = fact_of(annotation)
+    if isinstance(fact, Call):
         place = out.value("place", "alloca ptr")
         out.go_on_if(
-            out.value("fine", f"call i1 @take_address(ptr {value}, ptr {out.text(name_of(annotation))}, ptr {place})")
+            out.value("fine", f"call i1 @take_address(ptr {value}, ptr {out.text(name_of(fact))}, ptr {place})")
         )
         yield "ptr", out.value("address", f"load ptr, ptr {place}")
     elif annotation is bool:
@@ -321,9 +335,8 @@ def _taken(out: _Lines, annotation: Any, value: str, where: str) -> Iterator[tup
         error = out.value("error", "call ptr @PyErr_Occurred()")
         out.go_on_if(out.value("fine", f"icmp eq ptr {error}, null"))
         yield kind, number
-    elif get_origin(annotation) is Annotated:
-        array = next(fact for fact in get_args(annotation) if isinstance(fact, Array))
-        yield from _array(out, array, value, where)
+    elif isinstance(fact, Array):
+        yield from _array(out, fact, value, where)
     else:
         fields = get_type_hints(annotation, include_extras=True)
         where_text = out.text(where)
@@ -385,7 +398,7 @@ def _given(out: _Lines, returns: Any, kind: str, place: str) -> str:
     if isinstance(returns, types.Float) and kind == "double":
         return out.value("object", f"call ptr @PyFloat_FromDouble(double {value})")
     if isinstance(returns, types.Integer) and kind == "i64":
-        made = "PyLong_FromLongLong" if returns.signed else "PyLong_FromUnsignedLongLong"
+        made = "PyLong_FromUnsignedLongLong" if returns == types.uint64 else "PyLong_FromLongLong"
         return out.value("object", f"call ptr @{made}(i64 {value})")
     raise TypeError(f"expected a kernel that returns numbers, found {returns}")
 
@@ -437,6 +450,9 @@ def module_text(part: str, exports: list[Export], declared: dict[str, list[str]]
     for export in functions:
         _wrapper(out, export, declared[export.symbol])
     methods = [(out.text("probe"), '@"wrap.probe"')]
+    if part == "ending":
+        out.lines.append(ENDING)
+        methods.append((out.text("ending"), "@wrap.ending"))
     methods += [(out.text(export.key), f'@"wrap.{export.key}"') for export in functions]
     rows = [f"{{ ptr, ptr, i32, ptr }} {{ ptr {name}, ptr {of}, i32 {FASTCALL}, ptr null }}" for name, of in methods]
     rows.append("{ ptr, ptr, i32, ptr } zeroinitializer")

@@ -44,11 +44,11 @@ class WhenWorthIt:
         """See `pipeline.Lines`."""
         with self._lock:
             if self._lanes is None:
-                from .compiling import compile_lanes
                 from .coordinator import Coordinator
+                from .ready import compile_all
                 from .team import Threads
 
-                compile_lanes()  # before any puzzle's time begins
+                compile_all()  # before any puzzle's time begins
                 self._lanes = Coordinator(Threads(self._n_workers))
         return self._lanes.propagate(clues, place, scratch, limits, stop)
 

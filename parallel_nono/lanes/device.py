@@ -6,6 +6,7 @@ import numpy as np
 
 from ..attempt import Limits
 from ..engine import EngineError
+from ..extras import needed
 from ..kernels.board import CONTRADICTION, OPEN, SPENT
 from ..kernels.clues import Clues
 from ..solver.pipeline import Propagated, no_arrangement
@@ -14,9 +15,10 @@ TEAM = "a CUDA device"
 
 
 class Device:
-    """The stage `line` by CUDA; `pipeline.Lines`. Errors: EngineError if there is no device."""
+    """The stage `line` by CUDA; `pipeline.Lines`. Errors: EngineError if there is no device; MissingExtra."""
 
     def __init__(self) -> None:
+        needed("numba")
         from ..solver.cuda import unavailable
 
         if why := unavailable():

@@ -15,10 +15,10 @@ from ..engine.session import Pool, Session
 from ..engine.work import Work
 from .arena import can_share
 from .auto import with_lines
-from .compiling import compile_lanes
 from .coordinator import AT_A_TIME, Coordinator
 from .device import Device
 from .nodes import Remote, remotes_of
+from .ready import compile_all
 from .team import READY_S, SLOTS, Actors, Threads
 
 _NOUNS = "threads", "actors"
@@ -28,7 +28,7 @@ def coordinator(session: Session, engine: str, least: int = 0, traced: bool = Fa
     """A coordinator with `session.pool.workers` workers: threads, or Ray actors (`engine` "ray"). Errors:
     EngineError."""
     if engine != "ray":
-        compile_lanes()
+        compile_all()
         return Coordinator(Threads(session.pool.workers), least=least, traced=traced)
     if not can_share():
         raise EngineError("lines mode with Ray needs Linux; --engine local uses threads")
@@ -43,7 +43,7 @@ def coordinator(session: Session, engine: str, least: int = 0, traced: bool = Fa
         remotes, n_here = (
             remotes_of(ray, here, session.pool.workers) if session.pool.address else ([], session.pool.workers)
         )
-        compile_lanes()
+        compile_all()
         team = Actors(ray, n_here, here)
         team.await_ready(READY_S)
         told.append(RayCoordinator(folder, ray, team, remotes, least, traced))

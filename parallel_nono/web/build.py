@@ -56,7 +56,7 @@ def is_made() -> bool:
 
 
 def files() -> dict[str, bytes]:
-    """The page as contents by file name. Errors: wasm.NoModule."""
+    """The page as contents by file name. Errors: NoTool."""
     wasm = module()
     own = [path for path in sorted(PAGE.iterdir()) if path.suffix in (".css", ".html", ".js")]
     made = {path.name: path.read_bytes() for path in (*own, SHARED / "style.css", SHARED / "icon.svg")}
@@ -79,7 +79,7 @@ def _classic(text: str) -> str:
 def write(folder: Path) -> dict[str, int]:
     """Write the page into a folder, made if need be; other files in it stay. Returns the bytes of each file.
 
-    Errors: wasm.NoModule; OSError.
+    Errors: NoTool; OSError.
     """
     made = files()
     folder.mkdir(parents=True, exist_ok=True)

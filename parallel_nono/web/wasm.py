@@ -1,8 +1,8 @@
 """The kernels as one WebAssembly module: the LLVM code that Numba makes of them, for another machine.
 
-`kernels.browser` and all that it calls are compiled without Numba's own optimisation and without wrappers for Python,
-put together, retargeted to wasm32, optimised there by LLVM and linked by LLVM's `wasm-ld`. The module imports nothing:
-its clock, which kernels ask whether they are late, always shows 0, and whoever calls it decides how long to go on.
+`kernels.browser` and all that it calls are translated as for the library (kernels.emit), retargeted to wasm32,
+optimised there by LLVM and linked by LLVM's `wasm-ld`. The module imports nothing: its clock, which kernels ask whether
+they are late, always shows 0, and whoever calls it decides how long to go on.
 
 Retargeting happens in a process of its own (this file as a program): Numba must be told before its import that
 the code is not for this processor, and LLVM ends a process in which it meets what it can't translate.
@@ -13,31 +13,20 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+
+from ..extras import needed
+from ..kernels import emit
+from ..kernels.cache import folder_of
+from ..kernels.toolchain import INSTALL, NoTool, environment, linker, run
+from ..kernels.workspace import EXPORTS
 
 TRIPLE = "wasm32-unknown-unknown"
 FEATURES = "+bulk-memory,+mutable-globals,+sign-ext,+simd128"
 """What every browser has since 2023."""
-
-INSTALL = "install LLVM's linker (Debian and Ubuntu: `apt install lld`) or the Python package `ziglang`, which has it"
-
-NEUTRAL = {
-    "NUMBA_CPU_NAME": "generic",
-    "NUMBA_CPU_FEATURES": "",
-    "NUMBA_OPT": "0",
-    "NUMBA_LOOP_VECTORIZE": "0",
-    "NUMBA_SLP_VECTORIZE": "0",
-    "PYTHONHASHSEED": "0",
-}
-"""Numba makes plain code of no processor in particular, the same in every process."""
 
 CLOCK = """
 define internal i32 @clock_gettime(i32 %clock, ptr %time) {
@@ -59,7 +48,9 @@ define internal i64 @reverse_bits(i64 %word) alwaysinline {{
   %up = call <16 x i8> @llvm.wasm.swizzle(<16 x i8> <{shifted}>, <16 x i8> %low)
   %down = call <16 x i8> @llvm.wasm.swizzle(<16 x i8> <{reversed}>, <16 x i8> %high)
   %both = or <16 x i8> %up, %down
-  %turned = shufflevector <16 x i8> %both, <16 x i8> %both, <16 x i32> <{order}>
+  %turned = shufflevector <16 x i8> %both, <16 x i8> %both, <16 x i32> <
+    i32 7, i32 6, i32 5, i32 4, i32 3, i32 2, i32 1, i32 0,
+    i32 15, i32 14, i32 13, i32 12, i32 11, i32 10, i32 9, i32 8>
   %words = bitcast <16 x i8> %turned to <2 x i64>
   %result = extractelement <2 x i64> %words, i32 0
   ret i64 %result
@@ -84,34 +75,18 @@ fine:
 """
 
 
-class NoModule(RuntimeError):
-    """The module can't be made here. The message says what is missing, or what the tool said."""
-
-
-def linker() -> list[str]:
-    """The command of a linker for WebAssembly. Errors: NoModule that says how to get one."""
-    names = ["wasm-ld", *(f"wasm-ld-{version}" for version in range(30, 12, -1))]
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found:
-        return [found]
-    if find_spec("ziglang"):
-        return [sys.executable, "-P", "-m", "ziglang", "wasm-ld"]
-    raise NoModule(f"no linker for WebAssembly is here: {INSTALL}")
-
-
 def kept() -> Path | None:
     """Where the module of the present kernels is kept; None where nothing can be."""
-    from ..kernels.cache import CACHE_FOLDER
-
+    folder = folder_of("native")
     recipe = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
-    return None if CACHE_FOLDER is None else CACHE_FOLDER / f"solver-{recipe}.wasm"
+    return None if folder is None else folder / f"solver-{recipe}.wasm"
 
 
 def module(fresh: bool = False) -> bytes:
     """The solver as a WebAssembly module; made once for each state of the kernels, which takes about half a minute.
 
     fresh   make it anew and keep nothing.
-    Errors  NoModule.
+    Errors  NoTool; MissingExtra.
     """
     place = None if fresh else kept()
     if place and place.exists():
@@ -126,98 +101,39 @@ def module(fresh: bool = False) -> bytes:
 
 
 def _make() -> bytes:
-    from ..kernels.workspace import EXPORTS
-
-    link = linker()
+    link = linker("wasm-ld")
+    if not link:
+        raise NoTool(f"no linker for WebAssembly is here: {INSTALL}")
+    needed("numba")
     with tempfile.TemporaryDirectory(prefix="pnono-wasm-") as folder:
         objects, out = Path(folder, "solver.o"), Path(folder, "solver.wasm")
-        _tool([sys.executable, "-P", "-m", __name__, str(objects)], "compiling for WebAssembly", os.environ | NEUTRAL)
+        run([sys.executable, "-P", "-m", __name__, str(objects)], "compiling for WebAssembly", environment())
         exports = [f"--export={name}" for name in (*EXPORTS, "__heap_base")]
         options = ["--no-entry", "--strip-all", "--stack-first", "-z", "stack-size=65536"]
-        _tool([*link, *options, *exports, str(objects), "-o", str(out)], "linking for WebAssembly", dict(os.environ))
+        run([*link, *options, *exports, str(objects), "-o", str(out)], "linking for WebAssembly")
         return out.read_bytes()
-
-
-def _tool(command: list[str], what: str, environment: dict[str, str]) -> None:
-    """Run a program. Errors: NoModule with the last line that it says."""
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
-    if ended.returncode:
-        said = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip()] or ["nothing said"]
-        raise NoModule(f"{what} failed (exit code {ended.returncode}): {said[-1].strip()}")
-
-
-def _compiled() -> Iterator[tuple[str, str, str]]:
-    """(name, LLVM symbol, LLVM code with all that it calls) of each export of kernels.browser."""
-    from .. import kernels
-
-    kernels.OPTIONS |= {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    kernels.function_value = lambda signature: kernels.kernel  # called by name, not by address
-
-    from numba import types
-
-    from ..kernels import browser
-    from ..kernels.workspace import EXPORTS
-
-    arguments = (types.int32,)
-    for name in EXPORTS:
-        dispatcher: Any = getattr(browser, name)
-        dispatcher.compile(arguments)
-        compiled = dispatcher.overloads[arguments]
-        yield name, compiled.fndesc.llvm_func_name, compiled.library.get_llvm_str()
-
-
-def _reverse() -> str:
-    """The text of REVERSE with its tables."""
-    halves = [int(f"{half:04b}"[::-1], 2) for half in range(16)]
-    return REVERSE.format(
-        shifted=", ".join(f"i8 {half << 4}" for half in halves),
-        reversed=", ".join(f"i8 {half}" for half in halves),
-        order=", ".join(f"i32 {place ^ 7}" for place in range(16)),
-    )
-
-
-def _together(parts: list[tuple[str, str, str]], layout: str) -> str:
-    """One module of all parts, for wasm32: internal but for the exports, with its own clock."""
-    import llvmlite.binding as llvm
-
-    whole: Any = None
-    for _, _, code in parts:
-        parsed = llvm.parse_assembly(code)
-        if whole is None:
-            whole = parsed
-        else:
-            whole.link_in(parsed)
-    text = str(whole)
-    for pattern, replacement in (
-        (r"^target datalayout = .*$", f'target datalayout = "{layout}"'),
-        (r"^target triple = .*$", f'target triple = "{TRIPLE}"'),
-        (r"^define (?:linkonce_odr )?", "define internal "),
-        (r"= common global", "= internal global"),
-        (r"^declare i32 @clock_gettime\(.*$", CLOCK),
-        (r"^declare i64 @llvm\.bitreverse\.i64\(.*$", _reverse()),
-        (r"@llvm\.bitreverse\.i64", "@reverse_bits"),
-    ):
-        text = re.sub(pattern, lambda _, new=replacement: new, text, flags=re.MULTILINE)  # type: ignore[misc]
-    exports = [EXPORT.format(name=name, symbol=symbol) for name, symbol, _ in parts]
-    return "".join([text, *exports, "declare void @llvm.trap()\n"])
 
 
 def _object() -> bytes:
     """The object file for the linker."""
     import llvmlite.binding as llvm
+    from numba import types
+
+    emit.prepare()
+    from ..kernels import browser
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    parts = list(_compiled())
     machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
         opt=3, reloc="static", codemodel="default", features=FEATURES
     )
-    whole = llvm.parse_assembly(_together(parts, str(machine.target_data)))
-    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False  # larger, not faster
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(whole, builder)
-    return bytes(machine.emit_object(whole))
+    kernels = [emit.compiled(getattr(browser, name), (types.int32,)) for name in EXPORTS]
+    text = emit.retargeted(emit.together(kernels), TRIPLE, str(machine.target_data))
+    text = re.sub(r"^declare i32 @clock_gettime\(.*$", lambda _: CLOCK, text, flags=re.MULTILINE)
+    text = emit.with_reverse(text, REVERSE)
+    exports = [EXPORT.format(name=name, symbol=kernel.symbol) for name, kernel in zip(EXPORTS, kernels, strict=True)]
+    text = "".join([text, *exports, "declare void @llvm.trap()\n"])
+    return emit.machine_code(text, machine, loops=False)  # unrolled and in vectors they are larger, not faster
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ import pyarrow as pa
 
 from parallel_nono.attempt import OUTCOMES, Limits
 from parallel_nono.generator import generate_set
-from parallel_nono.kernels import kernel
-from parallel_nono.kernels.board import N_LINES, all_waiting, board_of, open_cells, open_planes
+from parallel_nono.kernels.board import N_LINES
 from parallel_nono.kernels.narrow import propagate_narrow
+from parallel_nono.kernels.replay import propagate_all
 from parallel_nono.puzzleset import SetBuilder, clues_of
 from parallel_nono.solver.pipeline import solve_set
 
@@ -41,16 +41,6 @@ OURS = {
 THEIRS = ("image20", "image50", "image64", "rand20", "rand25")
 ROUNDS = 7
 CHUNK = 2000
-
-
-@kernel
-def propagate_all(propagate, clues, words, numbers, left):
-    """Propagate every puzzle of a black-white set of at most 64 cells a side; left[p]: open cells, -1 contradiction."""
-    for p in range(len(clues.heights)):
-        board = board_of(p, clues, 0)
-        open_planes(words, board.stack, board)
-        all_waiting(words, board)
-        left[p] = open_cells(words, board.stack, board) if propagate(words, numbers, board, board.stack) == 0 else -1
 
 
 def set_of_clues(puzzles: list[tuple[list[list[int]], list[list[int]]]]) -> pa.RecordBatch:

@@ -18,101 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from parallel_nono.kernels import kernel
-from parallel_nono.kernels.bits import U0, U1, U, lowest_bit
-from parallel_nono.kernels.board import all_waiting, board_of, forget_visits, open_planes
-from parallel_nono.kernels.colour import solve_line_colour
-from parallel_nono.kernels.layout import DIRTY, line_scratch
-from parallel_nono.kernels.narrow import solve_line_narrow
-from parallel_nono.kernels.wide import visit_line
-from parallel_nono.kernels.windows import Line, line_work, solve_line_windows
-from parallel_nono.kernels.words import solve_line_2, solve_line_3
+from parallel_nono.kernels.bits import U0, U1, U
+from parallel_nono.kernels.layout import line_scratch
+from parallel_nono.kernels.replay import record, replay_colour, replay_narrow, replay_windows, replay_words
 from parallel_nono.puzzle import Puzzle, runs
 from parallel_nono.puzzleset import clues_of, plain_palette, set_of
 
 ROUNDS = 9
-
-
-@kernel
-def record(clues, words, numbers, scratch, states, firsts, counts):
-    """Propagate every puzzle by sweeps and note each visit: the planes before it and the blocks of the line."""
-    visits = 0
-    for p in range(len(clues.heights)):
-        board = board_of(p, clues, scratch)
-        forget_visits(numbers, board)
-        open_planes(words, board.stack, board)
-        all_waiting(words, board)
-        busy = True
-        while busy:
-            busy = False
-            for word in range(2):
-                while words[U(DIRTY + word)]:
-                    busy = True
-                    i = np.int64(lowest_bit(words[U(DIRTY + word)]))
-                    words[U(DIRTY + word)] &= words[U(DIRTY + word)] - U1
-                    line = i + word * board.height
-                    if visits < len(firsts):
-                        for c in range(board.n_colours):
-                            states[visits, c] = words[U(board.stack + line * board.n_colours + c)]
-                        firsts[visits] = clues.block_starts[board.line + line]
-                        counts[visits] = clues.block_starts[board.line + line + 1] - firsts[visits]
-                        visits += 1
-                    numbers[U(24 + board.height + board.width + 3 * board.height * board.width)] += 1
-                    if not visit_line(words, numbers, board, board.stack, line):
-                        busy = False
-                        words[DIRTY], words[DIRTY + 1] = U0, U0
-    return visits
-
-
-@kernel
-def replay_narrow(states, firsts, counts, lengths, n, words):
-    total = U0
-    for i in range(len(firsts)):
-        start = U(firsts[i])
-        white, black = solve_line_narrow(lengths, start, start + U(counts[i]), U(n), states[i, 0], states[i, 1], words)
-        total ^= white ^ black
-    return total
-
-
-@kernel
-def replay_colour(states, firsts, counts, lengths, colours, n, n_colours, words):
-    total = 0
-    for i in range(len(firsts)):
-        for c in range(n_colours):
-            words[c] = states[i, c]
-        start = U(firsts[i])
-        total += solve_line_colour(lengths, colours, start, start + U(counts[i]), U(n), words, U0, U(n_colours))
-    return total
-
-
-@kernel
-def replay_words(states, firsts, counts, lengths, n, size, words):
-    total = 0
-    for i in range(len(firsts)):
-        for w in range(2 * size):
-            words[w] = states[i, w]
-        start = U(firsts[i])
-        stop = start + U(counts[i])
-        if size == 2:
-            total += solve_line_2(lengths, start, stop, U(n), words, U0, U(16))
-        else:
-            total += solve_line_3(lengths, start, stop, U(n), words, U0, U(16))
-    return total
-
-
-@kernel
-def replay_windows(states, firsts, counts, lengths, colours, n, size, most, words, numbers):
-    total = 0
-    for i in range(len(firsts)):
-        for w in range(2 * size):
-            words[w] = states[i, w]
-        k = np.int64(counts[i])
-        for j in range(2 * k):
-            numbers[j] = 0
-        line = Line(lengths, colours, np.int64(firsts[i]), k, n, np.int64(0), size)
-        work = line_work(2 * size + 2, np.int64(2), size, len(words), 2 * most, most + 1)
-        total += solve_line_windows(words, numbers, line, work, np.int64(0), k)
-    return total
 
 
 def nanoseconds(call: Any, visits: int) -> float:

@@ -172,7 +172,7 @@ def _worth(certificate: Certificate, runs: list[int]) -> int:
 
 
 @kernel
-def first_wrong(values: ConstUInt16s, take: int, start: int, stop: int, seen: UInt8s):
+def first_wrong(values: ConstUInt16s, take: int, start: int, stop: int, seen: UInt8s) -> int:
     """The first run from `start` to `stop` - 1 whose value is not the least number that no move leads to; else -1.
 
     values  uint16, of all shorter runs too.
