@@ -204,6 +204,7 @@ class Task:
         """See `run`."""
         from ..engine.hostinfo import commit, here
         from ..engine.work import RejectedPuzzle
+        from ..kernels.native import waits
         from ..report.compact import upkeep
         from ..report.parquet import OutputError, Writer, export, mend
         from ..report.parts import strays
@@ -224,7 +225,8 @@ class Task:
         with Writer(out, self.deciding(), facts, platform.node(), self.resume) as writer:
             writer.session |= {"started": started, "workers": options.workers, "mode": str(self.mode)}
             writer.session |= {"order": self.limits.order, "device": str(options.device)}
-            writer.hosts = session.hosts
+            writer.hosts, waited = session.hosts, waits.seconds
+            writer.compiling = lambda: (waits.seconds - waited) / options.workers
             try:
                 summary, finished = self._rows_to(writer, session, progress)
             except RejectedPuzzle as error:

@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..start import prepare
+from . import debug
 from .commands import LINES, Commands
 from .config import load
 from .exits import MEANINGS, Code, Failure
@@ -55,6 +56,7 @@ def _meaning(error: Exception) -> tuple[Code, str]:
     """The exit code of what ended a command, and the line for people."""
     from ..batch.options import InvalidOption
     from ..extras import EXTRAS, missing
+    from ..kernels.native import NoMachineCode
     from ..puzzle import InvalidPuzzle
     from .common import failure_of
 
@@ -67,6 +69,8 @@ def _meaning(error: Exception) -> tuple[Code, str]:
             return Code.INVALID, str(error)
         case OSError():
             return _of_os(error)
+        case NoMachineCode():
+            return Code.UNAVAILABLE, str(error)
         case ImportError() if (module := (error.name or "").partition(".")[0]) in EXTRAS:
             return Code.UNAVAILABLE, missing(module)
         case _:  # the last line of defence: whatever else goes wrong is a fault of ours
@@ -115,6 +119,7 @@ def _version(wanted: bool) -> None:
 
 
 def _debug(context: typer.Context, wanted: bool) -> bool:
+    debug.wanted = debug.wanted or wanted
     context.meta["pnono.debug"] = wanted or context.meta.get("pnono.debug", False)
     return wanted
 
@@ -165,6 +170,7 @@ def entry() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """The command line; always ends in SystemExit."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    debug.wanted = False
     try:
         code = command().main(arguments, "pnono", standalone_mode=False)
     except Failure as failure:  # of an option before the command

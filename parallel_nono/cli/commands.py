@@ -38,6 +38,7 @@ LINES = {
         "Serve a page for the browser: solve a puzzle of any format, or a picture, step by step; save it; look at runs."
     ),
     "watch": "Watch a puzzle being solved: line by line in rounds, as people do; where lines stall, by probing cells.",
+    "warm-up": "Compile the solver now, so that later starts need not: for images and new nodes.",
     "web": "Make the page that solves puzzles in the browser.",
 }
 """The first sentence of every command, in the order in which help lists them; `tests/test_cli.py` compares them."""

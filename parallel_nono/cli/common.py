@@ -12,6 +12,7 @@ import typer
 
 from ..batch.options import Device, InvalidOption, Order, table
 from ..pictures.door import say
+from . import debug
 from .exits import Code, Failure
 
 if TYPE_CHECKING:
@@ -204,6 +205,10 @@ def say_if_compiling(elsewhere: str | None = None) -> None:
         complain("compiling the solver: some seconds, only this first time")
 
     when_told(complain)
+    if debug.wanted:
+        from ..kernels.warm import where
+
+        complain(f"machine code: {where()}")
     if elsewhere is None:
         when_compiling(say_so)
         return

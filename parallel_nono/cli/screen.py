@@ -18,7 +18,7 @@ from ..kernels import when_compiling
 from ..pictures.door import printable
 from ..pictures.film import described
 from ..pictures.terminal import clue_size, colour_picture, text_picture
-from ..report.summary import duration
+from ..report.wording import duration
 from .common import counted
 from .showing import Showing, sentence
 

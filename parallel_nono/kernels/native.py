@@ -340,12 +340,16 @@ class Builder:
         """There is nothing more to come."""
         return len(self.done) + len(self.failed) >= len(self.parts) or "" in self.failed
 
-    def describe(self) -> str:
-        """`compiling wide and formula (5 of 13 parts are ready, 12 s)`."""
+    @property
+    def now(self) -> str:
+        """`compiling wide and formula`."""
         with self._changed:
-            now = " and ".join(self.begun) or "the solver"
+            return f"compiling {' and '.join(self.begun) or 'the solver'}"
+
+    def describe(self) -> str:
+        """`compiling wide and formula (5 of 14 parts are ready, 12 s)`."""
         seconds = time.monotonic() - self.began
-        return f"compiling {now} ({self.n_ready} of {len(PARTS)} parts are ready, {seconds:.0f} s)"
+        return f"{self.now} ({self.n_ready} of {len(PARTS)} parts are ready, {seconds:.0f} s)"
 
 
 class Late:

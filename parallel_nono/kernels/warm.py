@@ -37,7 +37,7 @@ def warm_up() -> Iterator[Progress]:
     else:
         builder = native.begin()
         while not builder.ended:
-            yield Progress(builder.n_ready, len(PARTS), builder.describe())
+            yield Progress(builder.n_ready, len(PARTS), builder.now)
             time.sleep(LOOK_S)
         yield Progress(builder.n_ready, len(PARTS), "")
         if builder.failed:

@@ -17,7 +17,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -132,6 +132,7 @@ class Writer:
     facts    what else is worth knowing: versions, machine.
     session  what this start of the run says last (`sessions`), to be filled by whoever knows it.
     hosts    facts of the machines at work, likewise (`hosts`).
+    compiling  seconds that a worker has waited for machine code, on average.
     Errors   OutputError with a sentence for people; the parts that are closed stay readable.
     """
 
@@ -142,6 +143,7 @@ class Writer:
         self._open: list[Folder] = []
         self.options = json.loads(json.dumps(options))
         self.session: dict[str, Any] = {}
+        self.compiling: Callable[[], float] = lambda: 0.0
         self.hosts: dict[str, dict[str, Any]] = {}
         self._named: set[str] = set()  # hosts that some part of this session tells of
         self._lock: Lock | None = None
@@ -224,6 +226,8 @@ class Writer:
         if not self._kept and not self._untold and next(parts(self.out), None) is not None:
             return
         self.session["seconds"] = round(monotonic() - self._began, 3)
+        if compiling := round(self.compiling(), 3):
+            self.session["compiling_s"] = compiling
         self.session["stolen_s"] = round(stolen_s() - self._stolen, 3)
         metadata = {FACTS_KEY: json_text(self.facts), SESSION_KEY: json_text(self.session)}
         new = {host: facts for host, facts in self.hosts.items() if host not in self._named}

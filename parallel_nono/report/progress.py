@@ -11,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from ..files import packing
+from ..kernels.native import compiling
 from ..pictures.door import console as opened
 from ..pictures.door import printable, say
 from .live import Rate, Seen
@@ -92,6 +93,8 @@ class Progress:
             say(f"pnono: {self._line()}", *self._lines(), file=sys.stderr, flush=True)
 
     def _line(self) -> str:
+        if now := compiling():
+            return f"{self._summary.n_rows:,} {self._summary.noun}s; {now}"
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in self._summary.outcomes().items())
         left = f"; about {duration(self._left[1])} left" if self._left else ""
         if not outcomes:
@@ -125,18 +128,21 @@ class Progress:
         total = done + self._left[0] if self._left else None
         percent = f"{100 * done / total:3.0f} %" if total else "     "
         left = f"{duration(self._left[1])} left" if self._left else f"{duration(monotonic() - self._began)}"
+        rate = f"{self._rate.at(monotonic(), done):,.0f}/s"
+        if now := compiling():
+            rate = left = ""  # whatever could be said of them would be wrong
         line = Table.grid(padding=(0, 2, 0, 0), expand=False)
         line.add_row(
             ProgressBar(total=total if known else None, completed=done, width=28, pulse=not known),
             Text(percent),
             Text(f"{done:,} {self._summary.noun}s"),
-            Text(f"{self._rate.at(monotonic(), done):,.0f}/s"),
+            Text(rate),
             Text(left, "dim"),
         )
         outcomes = Text()
         for outcome, n in self._summary.outcomes().items():
             outcomes.append(f"{n:,} {outcome}   ", STYLES.get(outcome, ""))
-        more: list[Text | Table] = [Text(self._reading, "dim")] if self._reading else []
+        more: list[Text | Table] = [Text(what, "dim") for what in (now, self._reading) if what]
         more += [self._workers()] if self._seen else []
         return Group(line, outcomes, *more)
 

@@ -41,6 +41,9 @@ STYLES = {
 
 ERRORS_SHOWN = 5
 
+COMPILING_S = 0.1
+"""Seconds of compiling that are worth a word."""
+
 
 class Summary:
     """Counts and times of the rows given to `add`, in any order.
@@ -149,7 +152,10 @@ def render(
     from rich.text import Text
 
     seconds = sum(session.get("seconds", 0.0) for session in sessions)
-    rate = f"  ({summary.n_rows / seconds:,.0f} {summary.noun}s/s)" if seconds > 0 and summary.n_rows else ""
+    compiling = sum(session.get("compiling_s", 0.0) for session in sessions)
+    rate = f"{summary.n_rows / (seconds - compiling):,.0f} {summary.noun}s/s" if seconds > compiling else ""
+    compiled = f"{duration(compiling)} of it compiling" if compiling >= COMPILING_S else ""
+    rate = f"  ({', '.join(filter(None, (compiled, rate)))})" if rate and summary.n_rows else ""
     console.print()
     found = f"  {_plural(summary.n_rows, summary.noun)} in {duration(seconds)}{rate}"
     console.print(Text.assemble((printable(facts.get("run", "")), "bold"), found))

@@ -1,0 +1,5 @@
+"""Whether `--debug` was given."""
+
+from __future__ import annotations
+
+wanted = False
