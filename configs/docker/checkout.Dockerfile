@@ -2,7 +2,7 @@
 # user who will need it. Build it on a machine with the processor that it will run on.
 #
 #     docker build -f configs/docker/checkout.Dockerfile -t pnono .
-#     docker run --rm -v "$PWD:/work" pnono run --workers 8 --out /work/runs/first /work/puzzles
+#     docker run --rm -v "$PWD:/data" pnono run --workers 8 --out /data/runs/first /data/puzzles
 
 FROM python:3.12-slim
 RUN apt-get update \
@@ -14,5 +14,5 @@ RUN pip install --no-cache-dir -e .
 RUN useradd --create-home solver
 USER solver
 RUN pnono warm-up
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["pnono"]

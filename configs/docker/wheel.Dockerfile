@@ -1,7 +1,7 @@
 # An image with pnono from a wheel: machine code comes with it, so it has neither compiler nor Numba, and starts at once.
 #
 #     docker build -f configs/docker/wheel.Dockerfile -t pnono .
-#     docker run --rm -v "$PWD:/work" pnono run --workers 8 --out /work/runs/first /work/puzzles
+#     docker run --rm -v "$PWD:/data" pnono run --workers 8 --out /data/runs/first /data/puzzles
 
 FROM python:3.12-slim AS build
 WORKDIR /src
@@ -13,5 +13,5 @@ COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir /wheels/*.whl && rm -r /wheels
 RUN useradd --create-home solver
 USER solver
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["pnono"]

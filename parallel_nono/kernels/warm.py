@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from . import kernel_functions
 from .cache import folder_of
-from .native import LIBRARY, NUMBA, PACKAGED, PARTS, loaded
+from .native import LIBRARY, NUMBA, PACKAGED, PARTS, file_name, loaded
 
 LOOK_S = 0.1
 """Seconds between two looks at how far the builder is."""
@@ -67,4 +67,6 @@ def where() -> str:
         return f"compiled by Numba, kept in {folder_of('kernels') or 'no folder'}"
     if native.folder is None:
         return f"the library for {native.level} that comes with the package, {PACKAGED}"
-    return f"the library for {native.level} in {native.folder}"
+    there = sum((native.folder / file_name(part, native.level)).exists() for part in PARTS)
+    parts = "" if there == len(PARTS) else f", {there} of {len(PARTS)} parts; the others are made when they are needed"
+    return f"the library for {native.level} in {native.folder}{parts}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import Template
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -19,8 +20,8 @@ from .arrays import Array, Call, fact_of
 API_VERSION = 3
 """Of the stable interface (PYTHON_ABI_VERSION)."""
 
-FASTCALL, NOARGS = 0x80, 0x04
-"""How methods are called (METH_...)."""
+FASTCALL = 0x80
+"""How methods are called (METH_FASTCALL)."""
 
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 """Flags of arrays (NPY_ARRAY_...)."""
@@ -44,7 +45,8 @@ DTYPES = {
 TYPE, DATA, NDIM, SHAPE, STRIDES, DESCR, FLAGS = 8, 16, 24, 32, 40, 56, 64
 BYTE_ORDER, TYPE_NUMBER = 26, 28
 
-HEAD = """
+HEAD = Template(
+    """
 @PyExc_TypeError = external global ptr
 @PyExc_RuntimeError = external global ptr
 @PyTuple_Type = external global i8
@@ -79,7 +81,7 @@ declare i32 @PyModule_AddObjectRef(ptr, ptr, ptr)
 @ndarray = internal global ptr null
 
 define internal i1 @is_array(ptr %object) {
-  %at = getelementptr i8, ptr %object, i64 8
+  %at = getelementptr i8, ptr %object, i64 $TYPE
   %type = load ptr, ptr %at
   %wanted = load ptr, ptr @ndarray
   %same = icmp eq ptr %type, %wanted
@@ -96,15 +98,15 @@ define internal i1 @take_array(ptr %object, i32 %one, i32 %other, i32 %ndim, i32
   %is = call i1 @is_array(ptr %object)
   br i1 %is, label %array, label %wrong
 array:
-  %descr.at = getelementptr i8, ptr %object, i64 56
+  %descr.at = getelementptr i8, ptr %object, i64 $DESCR
   %descr = load ptr, ptr %descr.at
-  %number.at = getelementptr i8, ptr %descr, i64 28
+  %number.at = getelementptr i8, ptr %descr, i64 $TYPE_NUMBER
   %number = load i32, ptr %number.at
-  %order.at = getelementptr i8, ptr %descr, i64 26
+  %order.at = getelementptr i8, ptr %descr, i64 $BYTE_ORDER
   %order = load i8, ptr %order.at
-  %ndim.at = getelementptr i8, ptr %object, i64 24
+  %ndim.at = getelementptr i8, ptr %object, i64 $NDIM
   %has.ndim = load i32, ptr %ndim.at
-  %flags.at = getelementptr i8, ptr %object, i64 64
+  %flags.at = getelementptr i8, ptr %object, i64 $FLAGS
   %has.flags = load i32, ptr %flags.at
   %is.one = icmp eq i32 %number, %one
   %is.other = icmp eq i32 %number, %other
@@ -126,7 +128,7 @@ wrong:
 }
 
 define internal i1 @take_tuple(ptr %object, i64 %length, ptr %where) {
-  %at = getelementptr i8, ptr %object, i64 8
+  %at = getelementptr i8, ptr %object, i64 $TYPE
   %type = load ptr, ptr %at
   %is = call i32 @PyType_IsSubtype(ptr %type, ptr @PyTuple_Type)
   %tuple = icmp ne i32 %is, 0
@@ -187,23 +189,23 @@ define internal ptr @wrap.probe(ptr %self, ptr %arguments, i64 %count) {
   %is = call i1 @is_array(ptr %array)
   br i1 %is, label %fine, label %wrong
 fine:
-  %data.at = getelementptr i8, ptr %array, i64 16
+  %data.at = getelementptr i8, ptr %array, i64 $DATA
   %data = load i64, ptr %data.at
-  %ndim.at = getelementptr i8, ptr %array, i64 24
+  %ndim.at = getelementptr i8, ptr %array, i64 $NDIM
   %ndim = load i32, ptr %ndim.at
-  %shape.at = getelementptr i8, ptr %array, i64 32
+  %shape.at = getelementptr i8, ptr %array, i64 $SHAPE
   %shape = load ptr, ptr %shape.at
   %length = load i64, ptr %shape
-  %strides.at = getelementptr i8, ptr %array, i64 40
+  %strides.at = getelementptr i8, ptr %array, i64 $STRIDES
   %strides = load ptr, ptr %strides.at
   %stride = load i64, ptr %strides
-  %descr.at = getelementptr i8, ptr %array, i64 56
+  %descr.at = getelementptr i8, ptr %array, i64 $DESCR
   %descr = load ptr, ptr %descr.at
-  %order.at = getelementptr i8, ptr %descr, i64 26
+  %order.at = getelementptr i8, ptr %descr, i64 $BYTE_ORDER
   %order = load i8, ptr %order.at
-  %number.at = getelementptr i8, ptr %descr, i64 28
+  %number.at = getelementptr i8, ptr %descr, i64 $TYPE_NUMBER
   %number = load i32, ptr %number.at
-  %flags.at = getelementptr i8, ptr %array, i64 64
+  %flags.at = getelementptr i8, ptr %array, i64 $FLAGS
   %flags = load i32, ptr %flags.at
   %long.ndim = sext i32 %ndim to i64
   %long.order = sext i8 %order to i64
@@ -211,6 +213,17 @@ fine:
   %long.flags = sext i32 %flags to i64
   %tuple = call ptr @PyTuple_New(i64 7)
 """
+).substitute(
+    TYPE=TYPE,
+    DATA=DATA,
+    NDIM=NDIM,
+    SHAPE=SHAPE,
+    STRIDES=STRIDES,
+    DESCR=DESCR,
+    FLAGS=FLAGS,
+    BYTE_ORDER=BYTE_ORDER,
+    TYPE_NUMBER=TYPE_NUMBER,
+)
 
 PROBED = ("%data", "%long.ndim", "%length", "%stride", "%long.order", "%long.number", "%long.flags")
 
