@@ -6,6 +6,8 @@ import importlib.util
 import itertools
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,7 +22,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan
+from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan, Result
 from parallel_nono.generator import generate
 from parallel_nono.kernels import belief
 from parallel_nono.kernels.bits import FULL
@@ -166,15 +168,15 @@ def test_a_question_ends_by_the_clock_of_whoever_asked(stubborn: Puzzle, monkeyp
     """Not after so many seconds from when its process came to read it; and between few conflicts near the end."""
     monkeypatch.setattr(prover, "MIN_GRACE_S", 60.0)
     monkeypatch.setattr(prover, "GRACE_S", 60.0)
-    prover.start(1)
+    monkeypatch.setattr(prover, "_pool", prover._Pool())
     question = sat._questions(*parts_of(stubborn), Limits())[0]
-    (process,) = prover._idle.provers
+    (process,) = prover._pool.idle
     for seconds in (0.0, 0.01, 0.3):
         began = time.monotonic()
         proof = prover.prove([question], 2, seconds, 4096, lambda: False)
         assert proof.ending == "late"
         assert time.monotonic() - began < 20
-    (again,) = prover._idle.provers
+    (again,) = prover._pool.idle
     assert again._process.pid == process._process.pid  # it came back by itself and was not killed
 
 
@@ -201,7 +203,7 @@ def test_the_first_question_of_a_thread_does_not_pay_for_its_process(monkeypatch
         begin(self)
 
     monkeypatch.setattr(prover.Prover, "__init__", slowly)
-    monkeypatch.setattr(prover, "_idle", prover._Idle())
+    monkeypatch.setattr(prover, "_pool", prover._Pool())
     result = solve(SOME, Limits(seconds=2.0, plan=AT_ONCE))
     assert result.outcome == Outcome.MULTIPLE
     assert result.seconds["sat_s"] < 2.0
@@ -307,22 +309,61 @@ def test_a_process_is_kept_for_the_next_question() -> None:
     assert {child.pid for child in solver_processes()} == before
 
 
-def test_solvers_end_with_their_thread() -> None:
-    started: set[int] = set()
+def test_threads_share_a_process_for_each_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many threads ask, no more are at work than cores, and nobody pays for waiting."""
+    monkeypatch.setattr(prover, "_pool", prover._Pool())
+    monkeypatch.setattr(prover, "_cores", lambda: frozenset({0, 1}))
+    before, most = {child.pid for child in solver_processes()}, 0
+    found: list[Result] = []
+    threads = [threading.Thread(target=lambda: found.append(solve(SOME, Limits(plan=AT_ONCE)))) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        most = max(most, len({child.pid for child in solver_processes()} - before))
+        time.sleep(0.01)
+    assert [result.outcome for result in found] == 12 * [Outcome.MULTIPLE]
+    assert len(prover._pool.idle) == max(most, len({child.pid for child in solver_processes()} - before)) == 2
 
-    def work() -> None:
-        before = {child.pid for child in solver_processes()}
-        solve(SOME, Limits(plan=AT_ONCE))
-        started.update({child.pid for child in solver_processes()} - before)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert started
-    deadline = time.monotonic() + 10
-    while any(map(psutil.pid_exists, started)) and time.monotonic() < deadline:
+def test_whoever_waits_for_a_process_hears_the_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prover, "_pool", prover._Pool())
+    monkeypatch.setattr(prover, "_cores", lambda: frozenset({0}))
+    stop, answers = threading.Event(), []
+
+    def wait() -> None:
+        with prover.reserved(1, stop.is_set) as ready:
+            answers.append(ready)
+
+    with prover.reserved(1) as ready:
+        assert ready
+        other = threading.Thread(target=wait)
+        other.start()
         time.sleep(0.05)
-    assert not any(map(psutil.pid_exists, started))
+        assert other.is_alive()
+        stop.set()
+        other.join(5)
+    assert answers == [False]
+    with prover.reserved(3) as ready:  # more than there are cores: a race of three, once nobody else has any
+        assert ready
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_fork_leaves_the_processes_of_its_parent_alone() -> None:
+    solve(SOME, Limits(plan=AT_ONCE))
+    before = {child.pid for child in solver_processes()}
+    code = (
+        "import os, sys; sys.path[:0] = ['tests']\n"
+        "from test_sat import AT_ONCE, SOME, Limits, solve, solver_processes\n"
+        "solve(SOME, Limits(plan=AT_ONCE)); parents = {one.pid for one in solver_processes()}\n"
+        "if not (child := os.fork()):\n"
+        "    solve(SOME, Limits(plan=AT_ONCE)); mine = {one.pid for one in solver_processes()}\n"
+        "    sys.exit(len(mine) != 1 or bool(mine & parents))\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert solve(SOME, Limits(plan=AT_ONCE)).outcome == 'multiple'\n"
+        "assert {one.pid for one in solver_processes()} == parents, parents\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert {child.pid for child in solver_processes()} >= before
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""The other end of `prover`: a process that decides formulas. It needs python-sat and numpy and nothing of ours.
+"""The other end of `prover`: a process that decides formulas. It needs python-sat and nothing of ours, nor numpy, which
+would be four fifths of its start.
 
 A SAT solver holds Python's lock while it works, can't be interrupted, and ends its process when memory runs out; here
 that harms nobody. It reads questions from standard input and writes answers to standard output:
@@ -6,9 +7,11 @@ that harms nobody. It reads questions from standard input and writes answers to 
 question  a line of JSON {"solver", "variables", "cells", "wanted", "until", "text"}, then `text` bytes of DIMACS,
           `variables` bytes of phases (int8, 1 or -1; all 0: none are given), the variables of `cells` cells (int32),
           and as many bytes of roles.
-answer    frames that begin with a letter: R, once, ready for questions; A, the values of those variables as packed
-          bits, for each solution found; E, how it ended (a byte: E exhausted, W as many as wanted, L late) and the
+answer    frames that begin with a letter: R, once, ready for questions; A, the values of those variables, a byte
+          each, for each solution found; E, how it ended (a byte: E exhausted, W as many as wanted, L late) and the
           conflicts so far (int64).
+
+Its arguments are the folders in which python-sat is.
 """
 
 from __future__ import annotations
@@ -18,12 +21,15 @@ import json
 import os
 import struct
 import sys
+from array import array
 from collections.abc import Callable
 from functools import cache
 from time import monotonic
 from typing import Any
 
-import numpy as np
+if __name__ == "__main__":
+    sys.path += sys.argv[1:]
+
 import pysolvers
 from pysat.solvers import Solver
 
@@ -101,16 +107,15 @@ def answer(question: dict[str, Any], source: Any, out: Any) -> None:
     """Decide one formula; see above."""
     name, n_cells = question["solver"], question["cells"]
     text = source.read(question["text"])
-    phases = np.frombuffer(source.read(question["variables"]), np.int8)
-    cells = np.frombuffer(source.read(4 * n_cells), np.int32)
-    roles = np.frombuffer(source.read(n_cells), np.uint8)
+    phases, cells = array("b", source.read(question["variables"])), array("i", source.read(4 * n_cells))
+    roles = source.read(n_cells)
     until = question["until"]
     with Solver(name=name) as solver:
         if name.startswith("cadical") and question["variables"] < SMALL:
             solver.configure({"chrono": 0, "elim": 0})
         load(solver, name, text)
-        if phases.any():
-            solver.set_phases((phases * np.arange(1, len(phases) + 1)).tolist())
+        if any(phases):
+            solver.set_phases([phase * variable for variable, phase in enumerate(phases, start=1)])
         found, ending = 0, b"W"
         while found < question["wanted"]:
             verdict = decide(solver, until)
@@ -118,14 +123,18 @@ def answer(question: dict[str, Any], source: Any, out: Any) -> None:
                 ending = b"L" if verdict is None else b"E"
                 break
             model = solver.get_model()
-            values = np.zeros(question["variables"] + 1, bool)
-            values[1 : len(model) + 1] = np.array(model) > 0
-            true = values[cells]
-            out.write(b"A" + np.packbits(true).tobytes())
+            values = [False, *(literal > 0 for literal in model)]
+            values += [False] * (question["variables"] + 1 - len(values))  # the last ones may be in no clause
+            true = [values[cell] for cell in cells]
+            out.write(b"A" + bytes(true))
             out.flush()
             found += 1
-            differs = (roles == EITHER) | (true & (roles == ONLY_TRUE))
-            solver.add_clause(np.where(true, -cells, cells)[differs].tolist())
+            differs = [
+                -cell if holds else cell
+                for cell, role, holds in zip(cells, roles, true, strict=True)
+                if role == EITHER or (holds and role == ONLY_TRUE)
+            ]
+            solver.add_clause(differs)
             solver.set_phases(model)
         out.write(b"E" + ending + struct.pack("<q", conflicts(solver)))
         out.flush()

@@ -463,12 +463,22 @@ class _Run:
 
         out, limits = self.out, self.limits
         sat.compile_first(self.clues, int(p), scratch, words)
-        prover.start(len(limits.plan.solvers))
+        out.stage[p] = SAT
+        with prover.reserved(len(limits.plan.solvers), lambda: bool(self.stop[0] > 0)) as ready:
+            if ready:
+                self.by_sat(p, scratch, words, wanted)
+            else:
+                out.status[p], self.aborted = LATE, True
+
+    def by_sat(self, p: int, scratch: int, words: np.ndarray, wanted: int) -> None:
+        """See `hard`: the processes of the SAT solver are ready."""
+        from . import sat
+
+        out, limits = self.out, self.limits
         began, spent = perf_counter_ns(), int(out.times[p].sum())
         cells = slice(out.starts[p], out.starts[p + 1])
         known = out.cells[0, cells] if out.found[p] else None
         keep = min(limits.solutions, MAX_KEPT)
-        out.stage[p] = SAT
         if limits.plan.encoding == "plain" and not self.blotted[p]:
             from .plain_cnf import plain_problem
 

@@ -1,21 +1,26 @@
 """Formulas to processes that decide them: a hard deadline and a memory watch, whatever a SAT solver does.
 
-Every thread that asks keeps its processes for the next question. One that is late, too large or no longer needed is
-killed; the next question starts another.
+The threads of a process share a pool of them, one for each core that they may run on: a thread that asks gives its core
+to the process that answers. One that is late, too large or no longer needed is killed; the next question starts
+another.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib.util
 import json
+import os
 import struct
 import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -95,8 +100,7 @@ class Wire:
                 self.ready.set()
                 continue
             if letter == b"A":
-                packed = pipe.read((self.n_cells + 7) // 8)
-                content = np.unpackbits(np.frombuffer(packed, np.uint8), count=self.n_cells).astype(bool)
+                content = np.frombuffer(pipe.read(self.n_cells), np.bool_)
             elif letter == b"E":
                 content = pipe.read(9)
                 self.busy = False
@@ -105,14 +109,24 @@ class Wire:
         pipe.close()
 
 
+@cache
+def _command() -> list[str]:
+    """Python without its start-up files, which take longer than the program; it is told where python-sat is."""
+    found = (importlib.util.find_spec(name) for name in ("pysat", "pysolvers"))
+    folders = {str(Path(spec.origin).parent) for spec in found if spec is not None and spec.origin is not None}
+    folders = {folder.removesuffix(f"{os.sep}pysat") for folder in folders}
+    return [sys.executable, "-I", "-S", str(PROGRAM), *sorted(folders)]
+
+
 class Prover:
     """One process."""
 
     living: ClassVar[weakref.WeakSet[Prover]] = weakref.WeakSet()
 
     def __init__(self) -> None:
+        self._owner = os.getpid()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", str(PROGRAM)],
+            _command(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -158,7 +172,9 @@ class Prover:
             return 0.0
 
     def kill(self) -> None:
-        """End the process, whatever it is at."""
+        """End the process, whatever it is at; not from a fork of the process that it belongs to."""
+        if os.getpid() != self._owner:
+            return
         self._process.kill()
         self._process.wait()
         with contextlib.suppress(OSError):  # what it had not read is lost with it
@@ -176,28 +192,112 @@ def _kill_all() -> None:
 atexit.register(_kill_all)
 
 
-class _Idle(threading.local):
-    """The processes of one thread that wait for a question."""
+class _Pool:
+    """Processes that wait for a question, by the cores that they may run on; and how many are out with somebody."""
 
     def __init__(self) -> None:
-        self.provers: list[Prover] = []
+        self._changed = threading.Condition()
+        self._idle: defaultdict[frozenset[int], list[Prover]] = defaultdict(list)
+        self._n_out: defaultdict[frozenset[int], int] = defaultdict(int)
+
+    def take(self, n: int, cores: frozenset[int], stopped: Callable[[], bool]) -> list[Prover]:
+        """n processes, as soon as no more than one a core would be out; more where nobody has any.
+
+        Returns  none if it is stopped before.
+        """
+        with self._changed:
+            while self._n_out[cores] and self._n_out[cores] + n > len(cores):
+                if stopped():
+                    return []
+                self._changed.wait(WATCH_S)
+            self._n_out[cores] += n
+            taken: list[Prover] = []
+            while self._idle[cores] and len(taken) < n:
+                prover = self._idle[cores].pop()
+                if prover.alive:
+                    taken.append(prover)
+        try:
+            while len(taken) < n:
+                taken.append(Prover())
+        except BaseException:
+            self.give(taken, n, cores)
+            raise
+        return taken
+
+    def give(self, provers: list[Prover], n: int, cores: frozenset[int]) -> None:
+        """What is left of n processes comes back; no more are kept than there are cores."""
+        with self._changed:
+            self._n_out[cores] -= n
+            room = max(0, len(cores) - len(self._idle[cores]))
+            self._idle[cores] += provers[:room]
+            self._changed.notify_all()
+        for prover in provers[room:]:
+            prover.kill()
+
+    @property
+    def idle(self) -> list[Prover]:
+        """Those that wait."""
+        with self._changed:
+            return [prover for provers in self._idle.values() for prover in provers]
 
 
-_idle = _Idle()
+_pool = _Pool()
 
 
-def start(n: int) -> None:
-    """Have n processes ready for the next question of this thread, so that it does not pay for their start."""
-    _idle.provers = [prover for prover in _idle.provers if prover.alive]
-    while len(_idle.provers) < n:
-        _idle.provers.append(Prover())
-    for prover in _idle.provers:
-        prover.wire.ready.wait(START_S)
+def _forked() -> None:
+    """A fork has the pipes of its parent's processes, and must not talk to them."""
+    global _pool
+    _pool = _Pool()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+def _cores() -> frozenset[int]:
+    """The cores that this thread, and so the processes that it starts, may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return frozenset(os.sched_getaffinity(0))
+    return frozenset(range(os.cpu_count() or 1))
+
+
+class _Reserved(threading.local):
+    """The processes that this thread has at hand for its next questions; None outside of `reserved`."""
+
+    def __init__(self) -> None:
+        self.provers: list[Prover] | None = None
+
+
+_mine = _Reserved()
+
+
+@contextlib.contextmanager
+def reserved(n: int, stopped: Callable[[], bool] = lambda: False) -> Iterator[bool]:
+    """Have n processes ready for the questions that this thread puts meanwhile: no question pays for their start, or
+    for waiting until others have theirs back. Yields False if it was stopped before that.
+    """
+    if _mine.provers is not None:  # by whoever called us
+        yield True
+        return
+    cores = _cores()
+    taken = _pool.take(n, cores, stopped)
+    if not taken:
+        yield False
+        return
+    _mine.provers = taken
+    try:
+        for prover in taken:
+            prover.wire.ready.wait(START_S)
+        yield True
+    finally:
+        left, _mine.provers = _mine.provers, None
+        _pool.give([prover for prover in left if prover.alive], n, cores)
 
 
 def _prover() -> Prover:
-    while _idle.provers:
-        prover = _idle.provers.pop()
+    assert _mine.provers is not None
+    while _mine.provers:
+        prover = _mine.provers.pop()
         if prover.alive:
             return prover
     return Prover()
@@ -219,6 +319,9 @@ def prove(
     keep     so many models are kept; None: all.
     Errors   ProverDied if all processes ended by themselves.
     """
+    if _mine.provers is None:
+        with reserved(len(questions), stopped) as ready:
+            return prove(questions, wanted, seconds, memory_mib, stopped, keep) if ready else Proof(ending="stopped")
     frames: SimpleQueue[tuple[Wire, bytes, Any]] = SimpleQueue()
     began = looked = weighed = monotonic()
     tick, until = TICK_S, began + seconds
@@ -268,7 +371,7 @@ def prove(
             if prover.wire.busy or prover.wire in gone:
                 prover.kill()
             else:
-                _idle.provers.append(prover)
+                _mine.provers.append(prover)
 
 
 def _most(proofs: dict[Wire, Proof]) -> Proof:
