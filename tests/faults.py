@@ -64,24 +64,30 @@ def title(chunk: pa.RecordBatch, place: int) -> str:
 
 
 def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
+    """Word by word; told to hand back (less than 0), it ends the one in hand."""
     words = chunk.column("name").to_pylist()
-    outcomes, solutions, times = [], [], []
-    for word in words:
-        began = time.perf_counter()
-        outcomes.append(_one(word, limits, abort))
-        solutions.append("" if outcomes[-1] != "unique" else str(2 * int(word)) if word.isdecimal() else word)
-        times.append(time.perf_counter() - began)
+    n, n_done = len(words), 0
+    outcomes, solutions, times = ["invalid"] * n, [""] * n, [0.0] * n
+    for place, word in enumerate(words):
         if abort[0]:
-            return Solved({}, None, True)
+            break
+        began = time.perf_counter()
+        outcomes[place] = _one(word, limits, abort)
+        if outcomes[place] == "unique":
+            solutions[place] = str(2 * int(word)) if word.isdecimal() else word
+        times[place] = time.perf_counter() - began
+        if abort[0] > 0:
+            break
+        n_done += 1
     columns = {
         "outcome": np.array([OUTCOMES.index(o) for o in outcomes], np.int8),
-        "stage": np.full(len(words), STAGES.index("line"), np.int8),
+        "stage": np.full(n, STAGES.index("line"), np.int8),
         "n_solutions": np.array([o == "unique" for o in outcomes], np.int64),
         "exhausted": np.array([o == "unique" for o in outcomes]),
         "solve_s": np.array(times),
         "solution": pa.array(solutions, pa.string()),
     }
-    return Solved(columns, solutions)
+    return Solved(columns, solutions, n_done < n, np.arange(n) < n_done)
 
 
 def _one(word: str, limits: Limits, abort: np.ndarray) -> str:
@@ -104,7 +110,7 @@ def _one(word: str, limits: Limits, abort: np.ndarray) -> str:
     if word == "endless" or word.startswith("slow:"):
         wanted = float(word[5:] if word != "endless" else "inf")
         end = time.monotonic() + min(limits.seconds, wanted)
-        while time.monotonic() < end and not abort[0]:
+        while time.monotonic() < end and not abort[0] > 0:
             time.sleep(0.005)
         return "unique" if wanted <= limits.seconds else "timeout"
     return "unique"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +20,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parallel_nono.attempt import Limits
+from parallel_nono.attempt import Limits, Plan
 from parallel_nono.engine import auto, engine
-from parallel_nono.engine.feed import MAX_WEIGHT, Feed, chunk_of, weight_of, weights_of
+from parallel_nono.engine.feed import LEAST_S, MAX_WEIGHT, Feed, chunk_of, weight_of, weights_of
 from parallel_nono.engine.inputs import Inputs
 from parallel_nono.engine.session import Pool, Session
-from parallel_nono.engine.status_line import new_status_line
+from parallel_nono.engine.status_line import ABORT, HAND_BACK, STOP, new_status_line
 from parallel_nono.engine.work import Chunk, Done, Place, Work, attempt, loaded
 from parallel_nono.files.containers import Source, Span, sources
 from parallel_nono.files.remote import is_remote, located
 from parallel_nono.kinds import kind
-from parallel_nono.puzzle import InvalidPuzzle
+from parallel_nono.puzzle import InvalidPuzzle, Puzzle
+from parallel_nono.puzzleset import set_of
+from parallel_nono.solver import pipeline
 
 
 def sized(sides: list[int], source: str = "s") -> pa.RecordBatch:
@@ -40,6 +46,12 @@ def sized(sides: list[int], source: str = "s") -> pa.RecordBatch:
 
 def names(chunk: Chunk) -> list[str]:
     return [] if chunk.batch is None else chunk.batch.column("name").to_pylist()
+
+
+def read_all(feed: Feed) -> None:
+    with feed._changed:
+        feed._begin_reading()
+        assert feed._changed.wait_for(lambda: not feed._reading, 10)
 
 
 def done_with(chunk: Chunk, seconds: float = 0.1, **more: Any) -> Done:
@@ -67,6 +79,7 @@ def test_with_several_workers_the_largest_go_first_and_with_one_in_order(sides: 
     for workers in (1, 4):
         feed, order = Feed(iter([sized(sides[:1], "a"), sized(sides, "b")]), workers), []
         feed.n_chunks = workers  # the first chunks of all are in order anyway
+        read_all(feed)  # and so are those that are cut before the end is in sight
         while (chunk := feed.take()) is not None:
             assert chunk.batch is not None
             order += [int(n) for n in weights_of(chunk.batch)]
@@ -132,6 +145,110 @@ def test_a_chunk_that_came_back_is_cut_for_all() -> None:
         sizes.append(chunk.batch.num_rows)
     assert sum(sizes) == 64
     assert max(sizes) <= 8
+
+
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=40), st.integers(1, 5), st.integers(0, 2**32))
+def test_whatever_comes_back_unfinished_every_puzzle_is_done_once(sizes: list[int], workers: int, seed: int) -> None:
+    """Chunks end in every way: done, cut short, handed back, hard, lost."""
+    chance, names_done, held = random.Random(seed), Counter[str](), list[Chunk]()
+    pieces = [sized([5] * 40 * n, f"s{place}") for place, n in enumerate(sizes)]
+    feed = Feed(iter(pieces), workers)
+    while not feed.finished:
+        while len(held) < workers and (chunk := feed.take()) is not None:
+            held.append(chunk)
+        if not held:  # the end came into sight with nothing before it
+            assert feed.finished
+            break
+        chunk = held.pop(chance.randrange(len(held)))
+        assert chunk.batch is not None
+        n, end = chunk.batch.num_rows, chance.random()
+        n_done = n if chunk.careful or end < 0.4 else chance.randint(0, n)
+        n_hard = chance.randint(0, n_done) if end > 0.9 and not chunk.careful else 0
+        if end < 0.1:
+            feed.give_back(chunk)
+            continue
+        rest = chunk.batch.slice(n_done) if n_done < n else None
+        hard = [chunk.batch.slice(n_done - n_hard, n_hard)] if n_hard else []
+        names_done.update(f"{row['source']} {row['name']}" for row in chunk.batch.slice(0, n_done - n_hard).to_pylist())
+        weight = chunk.weight * n_done / n
+        feed.finish(chunk, Done([], hard, rest, weight, 0.01 * weight, chance.random() < 0.5, over_s=0.005 * weight))
+    assert names_done == Counter(f"s{place} {number}" for place, n in enumerate(sizes) for number in range(40 * n))
+    assert feed._ahead_weight == feed._out_weight == feed._out == 0
+
+
+def test_one_hard_puzzle_does_not_cut_all_that_follow_into_ones() -> None:
+    """The pace is that of a chunk without its spikes: after one puzzle of a second chunks are as large as before."""
+    for over_s in (0.0, 0.95):
+        feed, sizes = Feed(iter([sized([5] * 16_000)]), 2), []
+        seconds = iter([0.016 + over_s])
+        while (chunk := feed.take()) is not None:
+            sizes.append(chunk.weight)
+            feed.finish(chunk, done_with(chunk, next(seconds, 0.001 * chunk.weight), over_s=over_s))
+            over_s = 0.0
+        assert max(sizes[1:3]) > 300
+        assert len(sizes) < 60
+
+
+def test_the_last_chunks_hold_work_enough_for_their_rows() -> None:
+    feed, seconds = Feed(iter([sized([5] * 3000)]), 8), []
+    while (chunk := feed.take()) is not None:
+        seconds.append(0.0001 * chunk.weight)
+        feed.finish(chunk, done_with(chunk, seconds[-1]))
+    assert len(seconds) < 45
+    assert min(seconds[1:-1]) >= 0.9 * LEAST_S
+
+
+def test_a_file_that_is_slow_to_open_holds_up_nobody_who_has_work() -> None:
+    """What is read already is handed out while the reader waits; what it raises reaches a taker."""
+    opened = threading.Event()
+
+    def pieces() -> Iterator[pa.RecordBatch]:
+        yield sized([5] * 20, "a")
+        opened.wait(10)
+        yield sized([5] * 20, "b")
+        raise OSError("gone, on purpose")
+
+    feed = Feed(pieces(), 2)
+    first = feed.take()
+    assert first is not None
+    feed.finish(first, done_with(first))
+    second = feed.take()  # the four that the first chunk left
+    assert second is not None
+    assert feed.take() is None
+    assert not feed.finished
+    assert not feed.dry
+    opened.set()
+    read_all(feed)
+    with pytest.raises(OSError, match="on purpose"):
+        feed.take()
+
+
+def test_a_chunk_told_to_hand_back_keeps_what_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six puzzles for the SAT solver: while the second is at work the status line asks for the others."""
+    status, hard = new_status_line(), pipeline._Run.hard
+    asked: list[int] = []
+
+    def asking(run: pipeline._Run, p: int, *rest: Any) -> None:
+        asked.append(int(p))
+        if len(asked) == 2:
+            status[ABORT] = HAND_BACK
+        hard(run, p, *rest)
+
+    monkeypatch.setattr(pipeline._Run, "hard", asking)
+    puzzles = [replace(Puzzle.of_grid(((1, 0), (0, 1))), name=f"p{n}") for n in range(6)]
+    work = Work(kind("nonogram"), Limits(plan=Plan(("line", "sat"))))
+    done = attempt(work, chunk_of(set_of(puzzles)), status, Place("local", "here", "0"))
+    rows = [row for batch in done.rows for row in batch.to_pylist()]
+    assert [(row["name"], row["outcome"]) for row in rows] == [("p0", "multiple"), ("p1", "multiple")]
+    assert done.aborted
+    assert done.rest is not None
+    assert done.rest.column("name").to_pylist() == ["p2", "p3", "p4", "p5"]
+    assert done.weight == pytest.approx(2)
+    status[ABORT] = STOP  # at once: nothing is begun
+    done = attempt(work, chunk_of(set_of(puzzles)), status, Place("local", "here", "0"))
+    assert not done.rows
+    assert done.rest is not None
+    assert done.rest.num_rows == 6
 
 
 # Files that workers read themselves.
@@ -257,7 +374,7 @@ def test_a_ray_that_comes_too_late_is_not_waited_for(tmp_path: Path) -> None:
     code = """
 import time
 import faults
-from parallel_nono.attempt import Limits
+from parallel_nono.attempt import Limits, Plan
 from parallel_nono.engine import auto
 from parallel_nono.engine.feed import Feed
 from parallel_nono.engine.session import Pool, Session

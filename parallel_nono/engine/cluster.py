@@ -34,9 +34,22 @@ from .local import Output, collect, drain, put
 from .rows import crashed_rows, crashed_source, overrun_rows
 from .session import Session
 from .status import WorkerStatus, status_of
-from .status_line import ABORT, COUNT, IDLE, LEASE, PLACE, READING, RECALLED, SINCE_MS, new_status_line
+from .status_line import (
+    ABORT,
+    COUNT,
+    HAND_BACK,
+    IDLE,
+    LEASE,
+    PLACE,
+    READING,
+    RECALLED,
+    SINCE_MS,
+    STOP,
+    STOP_FOR_GOOD,
+    new_status_line,
+)
 from .work import SHARE_S, SOFT_S, Chunk, Done, Place, RejectedPuzzle, Work, has_errors, joined, loaded
-from .worker import FOR_GOOD, THIS_LEASE, VERSIONS, Worker, packed, packed_texts, shared_status_line, unpacked
+from .worker import VERSIONS, Worker, packed, packed_texts, shared_status_line, unpacked
 
 WINDOW = 2
 """Leases that a worker has at a time: one in hand, one waiting."""
@@ -62,7 +75,7 @@ STORE_BYTES, STORE_BYTES_A_WORKER = 80 << 20, 16 << 20
 
 @dataclass(slots=True)
 class Lease:
-    """A chunk in the hands of an actor. shared_out: it was stopped, so that others can help."""
+    """A chunk in the hands of an actor. shared_out: it was told to hand back, so that others can help."""
 
     number: int
     chunk: Chunk
@@ -200,7 +213,7 @@ class Cluster:
         if not held:
             return
         for actor in self._actors:
-            self._tell_stop(actor, FOR_GOOD)
+            self._tell_stop(actor, STOP_FOR_GOOD)
         if self._session.stop.hurry.is_set():
             return
         ready, _ = self._ray.wait(held, num_returns=len(held), timeout=0.8)
@@ -331,7 +344,8 @@ class Cluster:
             actor.n_rows += batch.num_rows
         if done.aborted and done.rest is not None and not lease.shared_out and not self._session.stop.asked.is_set():
             # It was stopped because it took too long: from here on one puzzle at a time.
-            self._feed.finish(lease.chunk, Done([], [], None, 0.0, done.seconds), *self._careful(done.rest, actor))
+            careful = self._careful(done.rest, actor)
+            self._feed.finish(lease.chunk, Done([], done.hard, None, 0.0, done.seconds), *careful)
         else:
             self._feed.finish(lease.chunk, done)
 
@@ -439,7 +453,7 @@ class Cluster:
             most += 0.0 if actor.n_done else FIRST_LEASE_S
             if not alone and not reading and not actor.told and now - since > max(most, 2 * SOFT_S):
                 actor.told = now
-                self._tell_stop(actor, THIS_LEASE)
+                self._tell_stop(actor, STOP)
             late = now - actor.told > GRACE_S if actor.told else (alone or reading) and now - since > most
             if late and not actor.overran:
                 actor.overran = True
@@ -467,7 +481,7 @@ class Cluster:
                 count, since = int(status[COUNT]), status[SINCE_MS] / 1000
             if count > 1 and not lease.chunk.careful and not lease.shared_out and now - since > SHARE_S:
                 lease.shared_out = True
-                self._tell_stop(actor, THIS_LEASE)
+                self._tell_stop(actor, HAND_BACK)
 
     def _recall(self, actor: Actor, number: int) -> None:
         if actor.status is not None:
@@ -479,7 +493,7 @@ class Cluster:
         if actor.status is not None:
             actor.status[ABORT] = what
         elif not actor.dead:
-            actor.handle.stop.options(concurrency_group="control").remote()
+            actor.handle.stop.options(concurrency_group="control").remote(what)
 
 
 def run(work: Work, feed: Feed, session: Session) -> Iterator[pa.RecordBatch]:

@@ -1,8 +1,13 @@
 """The stream of puzzles, cut into chunks for whoever asks; and the account of what is still out.
 
 Workers of all engines take from one feed. Sources are read only as far as needed, so memory does not grow with the
-number of puzzles. What comes back unfinished is handed out again. As soon as the end is in sight, the largest puzzles
-go first; puzzles that turned out to be hard go out while there are still easy ones to keep the others busy.
+number of puzzles; they are read beside the workers, so that nobody waits for a file that somebody else opens. What
+comes back unfinished is handed out again. As soon as the end is in sight, the largest puzzles go first; puzzles that
+turned out to be hard go out while there are still easy ones to keep the others busy.
+
+A chunk is cut by the pace of those before it, spikes apart: a single puzzle for the SAT solver says nothing of its
+neighbours. Near the end chunks get smaller, so that all workers end together, but not so small that their rows cost
+more than their puzzles.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from threading import Condition
+from threading import Condition, Thread
 from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
 
@@ -32,6 +37,15 @@ FORGET = 0.98
 
 AHEAD_WEIGHT, AHEAD_BYTES = 2 * MAX_WEIGHT, 1 << 25
 """How far the feed reads ahead: enough to see the end coming."""
+
+FADE = 0.5
+"""What a chunk says of the pace counts so much less with every later one."""
+
+LEAST_S = 0.005
+"""Seconds of work that the chunks of the end should hold at least: the rows of a chunk cost a fifth of it."""
+
+FILL_S, PATIENCE_S = 0.01, 0.25
+"""So long a chunk waits to be filled; so long anybody waits for anything to be read."""
 
 
 TEXT_BYTES, BATCH_CELLS = 512, 1024
@@ -88,7 +102,7 @@ class Remaining(NamedTuple):
 class Feed:
     """Chunks of a stream of pieces; every method may be called by any thread.
 
-    pieces   the puzzles; read by whichever thread needs more, never by two at once. What it raises reaches the taker.
+    pieces   the puzzles; read by a thread that comes when more is needed. What it raises reaches a taker.
     workers  how many will take: near the end the chunks get smaller, so that all end together.
     unread   says about how much weight `pieces` has not given out yet; None where nobody knows.
     """
@@ -106,17 +120,27 @@ class Feed:
         self._ahead_weight = self._ahead_bytes = 0
         self._again: deque[Chunk] = deque()
         self._hard: deque[Chunk] = deque()
-        self._exhausted = self._ordered = False
+        self._exhausted = self._ordered = self._reading = False
+        self._wanted = 0
+        self._trouble: BaseException | None = None
         self._out = self._out_weight = self._out_hard = 0
         self.pace: float | None = None
-        """Seconds of work for a unit of weight, in the last chunks: what the next chunk is cut by."""
+        """Seconds of work for a unit of weight, in the last chunks, without spikes: what the next chunk is cut by."""
+        self._paced_s = self._paced_weight = 0.0
         self._busy_s = self._busy_weight = self._busy_rows = self._solve_s = 0.0
         self.n_chunks = 0
         self.hard_seconds, self.hard_done = 0.0, 0
 
     def take(self) -> Chunk | None:
-        """The next chunk: about `lease_s` seconds of work. None: nothing now; ask `finished`, or `wait`."""
+        """The next chunk: about `lease_s` seconds of work. None: nothing now; ask `finished`, or `wait`.
+
+        Errors   what reading raised, once.
+        """
         with self._changed:
+            self._await_reader()
+            if self._trouble is not None:
+                trouble, self._trouble = self._trouble, None
+                raise trouble
             chunk = self._next()
             if chunk is not None:
                 self._out += 1
@@ -140,9 +164,9 @@ class Feed:
                 self.hard_seconds += done.seconds
                 self.hard_done += 1
             elif done.weight:
-                pace = done.seconds / done.weight
-                # Forget slowness at once, believe in it slowly.
-                self.pace = pace if self.pace is None or pace < self.pace / 2 else (self.pace + pace) / 2
+                self._paced_s = FADE * self._paced_s + max(done.seconds - done.over_s, 0.0)
+                self._paced_weight = FADE * self._paced_weight + done.weight
+                self.pace = self._paced_s / self._paced_weight
                 self.n_chunks += 1
             for part in done.hard:
                 self._hard += singles(part, made=chunk.made)
@@ -212,22 +236,53 @@ class Feed:
             return self._hard.popleft()
         if self._again:
             return self._again.popleft() if self._again[0].careful else self._cut_again()
-        self._read_ahead()
         if self._ahead:
             if self._exhausted and not self._ordered and self._workers > 1 and self.n_chunks >= self._workers:
                 self._largest_first()  # not at once: the first results should not wait for the largest puzzles
             return self._cut()
         return self._hard.popleft() if self._hard else None
 
-    def _read_ahead(self) -> None:
-        while not self._exhausted and self._ahead_weight < AHEAD_WEIGHT and self._ahead_bytes < AHEAD_BYTES:
-            piece = next(self._pieces, None)
-            if piece is None:
-                self._exhausted = True
-            elif weight_of(piece):
-                self._ahead.append(piece)
-                self._ahead_weight += weight_of(piece)
-                self._ahead_bytes += _bytes_of(piece)
+    def _await_reader(self) -> None:
+        """Until there is something to hand out, and about enough of it for a chunk; the lock is held."""
+        began = monotonic()
+        while True:
+            self._begin_reading()
+            if self._again or self._hard or not self._reading:
+                return
+            self._wanted = self._wish()
+            waited = monotonic() - began
+            if self._ahead_weight >= self._wanted or waited >= (FILL_S if self._ahead else PATIENCE_S):
+                return
+            self._changed.wait(FILL_S)
+
+    def _begin_reading(self) -> None:
+        if not (self._reading or self._exhausted or self._full(0.5)):
+            self._reading = True
+            Thread(target=self._read, name="pnono-feed", daemon=True).start()
+
+    def _full(self, share: float = 1.0) -> bool:
+        return self._ahead_weight >= share * AHEAD_WEIGHT or self._ahead_bytes >= share * AHEAD_BYTES
+
+    def _read(self) -> None:
+        """Read on until there is enough; runs in a thread of its own, never in two at once."""
+        piece: Piece | None
+        while True:
+            try:
+                piece = next(self._pieces, None)
+            except BaseException as error:  # whatever it is, a taker must hear of it
+                piece, self._trouble = None, error
+            with self._changed:
+                if piece is None:
+                    self._exhausted = True
+                elif weight := weight_of(piece):
+                    self._ahead.append(piece)
+                    self._ahead_weight += weight
+                    self._ahead_bytes += _bytes_of(piece)
+                self._reading = not (self._exhausted or self._full())
+                if self._ahead_weight >= self._wanted or not self._reading:
+                    self._changed.notify_all()
+                if not self._reading:
+                    return
 
     def _largest_first(self) -> None:
         """Order what is left by weight, so that nothing large is begun last; what weighs the same stays in order."""
@@ -246,15 +301,15 @@ class Feed:
     def _wish(self) -> int:
         """The weight that the next chunk should have."""
         wish = FIRST_WEIGHT if self.pace is None else self._lease_s / max(self.pace, 1e-9)
-        if self._exhausted:
-            wish = min(wish, math.ceil(self._ahead_weight / (2 * self._workers)))
+        if self._exhausted and self._workers > 1:
+            left = self._ahead_weight + sum(chunk.weight for chunk in self._again)
+            least = 1 if self.pace is None else LEAST_S / max(self.pace, 1e-9)
+            wish = min(wish, max(math.ceil(left / (2 * self._workers)), least))
         return int(min(MAX_WEIGHT, max(1, wish)))
 
     def _cut_again(self) -> Chunk:
         """A chunk, or the front of one, of those that came back."""
-        chunk, wish = self._again[0], self._wish() if self.pace is not None else MAX_WEIGHT
-        if self._exhausted and chunk.batch is not None:
-            wish = max(1, min(wish, math.ceil(sum(c.weight for c in self._again) / (2 * self._workers))))
+        chunk, wish = self._again[0], self._wish()
         if chunk.batch is None or chunk.weight <= wish or chunk.batch.num_rows == 1:
             return self._again.popleft()
         n = _fitting(weights_of(chunk.batch), wish)

@@ -16,7 +16,7 @@ from .feed import Feed
 from .rows import SCHEMA
 from .session import Session
 from .status import WorkerStatus, status_of
-from .status_line import ABORT, COUNT, PLACE, SINCE_MS, new_status_line
+from .status_line import ABORT, COUNT, HAND_BACK, PLACE, SINCE_MS, STOP, new_status_line
 from .timing import readied
 from .work import SHARE_S, Chunk, Place, Work, attempt
 
@@ -62,18 +62,19 @@ class Threads:
         """Tell the kernels to return and wait for the threads, at most so many seconds."""
         self._session.stop.asked.set()
         for status in self._status_lines:
-            status[ABORT] = 1
+            status[ABORT] = STOP
         deadline = monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, deadline - monotonic()))
         self._session.stop.ended &= not self.alive
 
     def _share_out(self) -> None:
-        """Nothing is left for us: whoever has had the same several puzzles in hand for long gives them back."""
+        """Nothing is left for us: whoever has had the same several puzzles in hand for a while gives back those that he
+        has not begun."""
         if self._feed.dry:
             for status in self._status_lines:
                 if status[COUNT] > 1 and status[PLACE] >= 0 and monotonic() - status[SINCE_MS] / 1000 > SHARE_S:
-                    status[ABORT] = 1
+                    status[ABORT] = status[ABORT] or HAND_BACK
 
     def _serve(self, number: int) -> None:
         status, place = self._status_lines[number], Place(self._place, platform.node(), _name(number))

@@ -38,8 +38,11 @@ puzzle, 0.2 s cost 7.7 % beside the kernel and 0.4 s 4.1 % (scripts/bench/README
 
 FIRST_SLICE, SLICE_S = 64, LEASE_S
 
-SHARE_S = 1.0
-"""A slice of several puzzles that takes longer is given up and begun again by several workers, if others have none."""
+SPIKE_S = 0.05
+"""What a puzzle takes beyond that says nothing of its neighbours, which the next chunk is cut by."""
+
+SHARE_S = 0.2
+"""A slice of several puzzles that takes longer is shared out, if other workers have none: those not begun go back."""
 
 TIMEOUT, MULTIPLE = OUTCOMES.index(Outcome.TIMEOUT), OUTCOMES.index(Outcome.MULTIPLE)
 
@@ -134,6 +137,7 @@ class Done:
     weight    how much of the chunk's weight the rows and `hard` stand for.
     seconds   wall seconds spent.
     solve_s   seconds that the solver says it needed: without reading, and without waiting for compilers.
+    over_s    of these, seconds of single puzzles beyond `SPIKE_S`.
     """
 
     rows: list[pa.RecordBatch]
@@ -143,6 +147,7 @@ class Done:
     seconds: float
     aborted: bool = False
     solve_s: float = 0.0
+    over_s: float = 0.0
 
 
 def attempt(work: Work, chunk: Chunk, status: np.ndarray, place: Place) -> Done:
@@ -172,12 +177,13 @@ def attempt(work: Work, chunk: Chunk, status: np.ndarray, place: Place) -> Done:
     at, size, alone = 0, FIRST_SLICE, chunk.careful or work.kind.alone
     patient = alone or batch.num_rows == 1 or work.limits.seconds <= 1.5 * SOFT_S
     limits = work.limits if patient else replace(work.limits, seconds=SOFT_S)
+    left: list[pa.RecordBatch] = []
     while at < batch.num_rows and not done.aborted:
         part = batch.slice(at, 1 if alone else size)
         _tell(status, at, part.num_rows)
         tick = perf_counter()
         try:
-            rows = _slice(work, part, limits, patient, status, facts, place, done)
+            left = _slice(work, part, limits, patient, status, facts, place, done)
         except RejectedPuzzle:
             raise
         except Exception as error:  # a fault of our own code: it must cost one puzzle, not the run
@@ -185,21 +191,15 @@ def attempt(work: Work, chunk: Chunk, status: np.ndarray, place: Place) -> Done:
                 done.hard.append(part)
             else:
                 done.rows.append(crashed_rows(work, part, f"{type(error).__name__}: {error}", place, facts))
-        else:
-            if rows is None:
-                done.aborted = True
-                break
-            if rows.num_rows:
-                done.rows.append(rows)
         at += part.num_rows
         size = int(min(8 * size, max(1.0, part.num_rows * SLICE_S / max(perf_counter() - tick, 1e-6))))
         if perf_counter() - began > 2 * work.lease_s:
             break
     if at < batch.num_rows:
-        done.rest = batch.slice(at)
+        left.append(batch.slice(at))
+    done.rest = joined(left)
     _tell(status, IDLE, 0)
-    left = done.rest.num_rows if done.rest is not None else 0
-    done.weight = chunk.weight * (1 - left / total)
+    done.weight = chunk.weight * (1 - sum(part.num_rows for part in left) / total)
     done.seconds = perf_counter() - began
     return done
 
@@ -262,12 +262,17 @@ def _slice(
     facts: dict[str, float],
     place: Place,
     done: Done,
-) -> pa.RecordBatch | None:
-    """Rows of one slice, or None when the status line said stop. Puzzles out of soft time go to `done.hard`."""
+) -> list[pa.RecordBatch]:
+    """Rows of one slice, to `done`; and there to `hard` the puzzles that ran out of soft time.
+
+    Returns  what is left of it where the status line said stop.
+    """
     watch = Watch()
     solved = work.kind.solve(part, limits, status[ABORT : ABORT + 1])
-    if solved.aborted:
-        return None
+    kept = solved.finished if solved.aborted else None
+    done.aborted |= solved.aborted
+    if solved.aborted and (kept is None or not kept.any()):
+        return [part]
     if work.kind.name not in _checked:
         _check(work, part, solved)  # it loads the checker, which is nobody's time
         _checked.add(work.kind.name)
@@ -275,15 +280,24 @@ def _slice(
     _check(work, part, solved)
     watch.stop()
     facts = {**facts, "check_s": (perf_counter() - tick) / part.num_rows}
-    done.solve_s += float(np.sum(solved.columns["solve_s"]))
+    solve_s = np.asarray(solved.columns["solve_s"])
+    done.solve_s += float(solve_s.sum())
+    done.over_s += float(np.maximum(solve_s - SPIKE_S, 0).sum())
     late = unfinished(solved.columns, limits)
-    if work.repeat > 1 and not _repeat(work, part, limits, status, solved, late):
-        return None
-    rows = solved_rows(work, part, solved, facts, place, watch)
+    if work.repeat > 1 and (solved.aborted or not _repeat(work, part, limits, status, solved, late)):
+        done.aborted = True
+        return [part]
+    rows, wanted = solved_rows(work, part, solved, facts, place, watch), np.ones(part.num_rows, bool)
+    if kept is not None:
+        wanted &= kept
     if not patient and late.any():
-        done.hard.append(part.filter(pa.array(late)))
-        rows = rows.filter(pa.array(~late))
-    return rows
+        done.hard.append(part.filter(pa.array(late & wanted)))
+        wanted &= ~late
+    if not wanted.all():
+        rows = rows.filter(pa.array(wanted))
+    if rows.num_rows:
+        done.rows.append(rows)
+    return [] if kept is None or kept.all() else [part.filter(pa.array(~kept))]
 
 
 def unfinished(columns: dict[str, Any], limits: Limits) -> np.ndarray:

@@ -19,7 +19,7 @@ from ..files.containers import Source
 from ..start import prepare
 from . import EngineError, hostinfo, timing
 from .parts import written
-from .status_line import ABORT, LEASE, RECALLED, STATUS_WORDS, new_status_line
+from .status_line import ABORT, LEASE, RECALLED, STATUS_WORDS, STOP_FOR_GOOD, new_status_line
 from .work import Chunk, Place, RejectedPuzzle, Work, attempt, joined
 
 VERSIONS = {"pnono": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
@@ -27,9 +27,6 @@ VERSIONS = {"pnono": __version__, "python": ".".join(platform.python_version_tup
 
 SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
 """Rows shrink to 40 % in 5 ms a lease of 8,192, and with them the shared memory that they pass through."""
-
-THIS_LEASE, FOR_GOOD = 1, 2
-"""Values of ABORT: stop this lease, or this and all that follow."""
 
 
 class Worker:
@@ -81,7 +78,7 @@ class Worker:
         chunk = Chunk(unpacked_texts(texts), joined(unpacked(batch)), weight, careful, sources=sources)
         # The host's own clock, which nobody sets, means nothing on another host.
         chunk.made = made[0] if self.shares_page else chunk.made - max(0.0, time() - made[1])
-        if self._status[ABORT] == THIS_LEASE:
+        if self._status[ABORT] != STOP_FOR_GOOD:
             self._status[ABORT] = 0  # it meant the one before
         self._status[LEASE] = number
         if self._work.calibrate and not self._place.calibration_s:
@@ -93,16 +90,16 @@ class Worker:
         rest = [] if done.rest is None else [done.rest]
         if self._work.parts is not None:
             done.rows = written(self._work.parts, done.rows)
-        figures = done.weight, done.seconds, done.aborted, done.solve_s
+        figures = done.weight, done.seconds, done.aborted, done.solve_s, done.over_s
         return packed(done.rows), packed(done.hard), packed(rest), *figures
 
     def recall(self, number: int) -> None:
         """Called beside a lease: those up to this number that have not begun come back as they are."""
         self._status[RECALLED] = number
 
-    def stop(self) -> None:
-        """Called beside a lease: its kernels return."""
-        self._status[ABORT] = THIS_LEASE
+    def stop(self, how: int) -> None:
+        """Called beside a lease. how: a value of ABORT (`status_line`)."""
+        self._status[ABORT] = how
 
 
 def _end_with(parent: int) -> None:

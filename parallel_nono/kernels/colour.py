@@ -158,7 +158,7 @@ def propagate_colour(words, numbers, board, base):
     seen_rows, seen_columns = U0, U0
     while waiting_rows | waiting_columns:
         numbers[N_ROUNDS] += 1
-        if numbers[N_ROUNDS] & 15 == 0 and (coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0):
+        if numbers[N_ROUNDS] & 15 == 0 and (coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) > 0):
             return LATE
         seen_rows |= waiting_rows
         waits, fits = solve_waiting(words, numbers, board, waiting_rows, width, U0, rows, columns)

@@ -38,7 +38,7 @@ from .layout import BEFORE, DIRTY, LINES, TRIAL, UNION
 @kernel(inline=True)
 def is_late(numbers):
     """True when the time is up or another thread wants an end."""
-    return coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0
+    return coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) > 0
 
 
 @kernel(inline=True)

@@ -128,7 +128,7 @@ def propagate_rounds(words, numbers, board, base):
                 waiting &= waiting - U1
                 line = first + np.int64(bit)
                 numbers[N_LINES] += 1
-                if coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0:
+                if coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) > 0:
                     return LATE
                 state = solve_and_narrow(words, numbers, board, base, merged, line)
                 if state == 0:

@@ -136,6 +136,8 @@ def solve(
     """
     stages = asked.stages
     for turn in range(len(order)):
+        if load_int64(numbers[STOP]) != 0:
+            return turn
         p = order[turn]
         began = nanoseconds()
         numbers[DEADLINE] = began + asked.limit
@@ -187,7 +189,7 @@ def solve(
             status, found = CONTRADICTION, 1
         elif status != CONTRADICTION:
             write_cells(words, base, board, out.cells[0], at)
-        if status == LATE and load_int64(numbers[STOP]) != 0:
+        if status == LATE and load_int64(numbers[STOP]) > 0:
             return turn
         if stages & SAT_BIT and status in (OPEN, SPENT, FULL_STACK):
             status = HARD

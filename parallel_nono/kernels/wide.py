@@ -199,7 +199,7 @@ def propagate_wide(words, numbers, board, base):
                 words[U(visited + word)] |= U1 << bit
                 numbers[N_LINES] += 1
                 if numbers[N_LINES] & 7 == 0 and (  # of all calls together: most of a search are short
-                    coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0
+                    coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) > 0
                 ):
                     return LATE
                 line = first + np.int64(bit)

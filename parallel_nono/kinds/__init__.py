@@ -48,12 +48,14 @@ class Solved:
              waited; and, where several shared a puzzle, `others_cpu_s`, `others_mib` (see `Attempt.mode`) and `team`, a
              list of what they are called, "" for puzzles of this thread alone.
     solutions  whatever `check` needs; private to the kind.
-    aborted  True when the solver was told to stop: then nothing here means anything.
+    aborted  True when the solver was told to stop: then nothing here means anything, but of what is `finished`.
+    finished  bool[n], what it had done by then; None: nothing.
     """
 
     columns: dict[str, Any]
     solutions: Any = field(default=None)
     aborted: bool = False
+    finished: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,8 @@ class Kind:
     name   short and stable; it is a column of the rows.
     read   [(source, bytes), ...] -> chunk, in order; a puzzle that can't be read is a row with its `error`.
     title  (chunk, place) -> what a person calls the puzzle.
-    solve  (chunk, limits, abort) -> Solved. `abort` is int64[1]: as soon as another thread stores a nonzero value,
-           solve returns within milliseconds.
+    solve  (chunk, limits, abort) -> Solved. `abort` is int64[1]: as soon as another thread stores a number above 0,
+           solve returns within milliseconds; for one below 0 before the next puzzle at the latest.
     check  (chunk, Solved.solutions) -> [(place, why), ...], the solutions that break the rules. Written apart from
     solve.
 

@@ -54,15 +54,14 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, lines: Lines
     columns = {name: getattr(results, name) for name in COPIED}
     columns["witness"] = pa.array(results.witness, pa.string())
     columns |= _elsewhere(results)
-    if not results.aborted:
-        heights, widths, n_colours = (
-            chunk.column(c).to_numpy(zero_copy_only=True) for c in ("height", "width", "n_colours")
-        )
-        for place, name in enumerate(("solution", "second_solution")):
-            wanted = results.n_solutions > place
-            text, offsets = texts_of_set(heights, widths, n_colours, results.cells[place], results.cell_starts, wanted)
-            columns[name] = pa.StringArray.from_buffers(len(wanted), pa.py_buffer(offsets), pa.py_buffer(text))
-    return Solved(columns, results, results.aborted)
+    heights, widths, n_colours = (
+        chunk.column(c).to_numpy(zero_copy_only=True) for c in ("height", "width", "n_colours")
+    )
+    for place, name in enumerate(("solution", "second_solution")):
+        wanted = results.n_solutions > place
+        text, offsets = texts_of_set(heights, widths, n_colours, results.cells[place], results.cell_starts, wanted)
+        columns[name] = pa.StringArray.from_buffers(len(wanted), pa.py_buffer(offsets), pa.py_buffer(text))
+    return Solved(columns, results, results.aborted, results.finished)
 
 
 def _elsewhere(results: Results) -> dict[str, Any]:

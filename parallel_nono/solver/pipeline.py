@@ -117,7 +117,8 @@ class Results:
                     indices row by row; without a solution cells[0] is what is known, OPEN_CELL where nothing is.
     solutions         all kept solutions, uint16[k, cells], of the puzzles that have more than two.
     shared          of the puzzles whose lines somebody else propagated (`Lines`), what they said; without the planes.
-    aborted         another thread asked for an end: puzzles with outcome INVALID and no lines may be untouched.
+    aborted         another thread asked for an end.
+    finished        bool, puzzles that were done by then; of the others (outcome INVALID) nothing is known.
     """
 
     outcome: np.ndarray
@@ -141,6 +142,7 @@ class Results:
     witness: list[str]
     cell_starts: np.ndarray
     cells: np.ndarray
+    finished: np.ndarray
     solutions: dict[int, np.ndarray] = field(default_factory=dict)
     shared: dict[int, Propagated] = field(default_factory=dict)
     aborted: bool = False
@@ -231,7 +233,8 @@ def solve_set(
 ) -> Results:
     """Decide every puzzle of a set within `limits`; rows without lines stay `invalid`.
 
-    abort   int64[1]; another thread stores 1 to have every kernel return within milliseconds.
+    abort   int64[1]; another thread stores 1 to have every kernel return within milliseconds, or -1 to have this return
+            before it begins another puzzle; what is finished by then is kept.
     lines   does the stage `line` of the puzzles that it takes.
     Errors  ValueError if the plan names a stage that does not exist.
     """
@@ -270,6 +273,7 @@ def solve_clues(clues: Clues, limits: Limits, abort: np.ndarray | None = None, l
         out.cells[0, starts[p] : starts[p + 1]] = OPEN_CELL
     valid = heights > 0
     ready = valid & (verdict == FITS)
+    run.finished = ~ready
     colour, wide = clues.n_colours > 2, run.blotted | (np.maximum(heights, widths) > NARROW)
     if lines is not None:
         for p in np.flatnonzero(ready):
@@ -309,6 +313,7 @@ class _Run:
         self.witness = witness
         self.aborted = False
         self.blotted = np.zeros(len(clues.heights), bool)
+        self.finished = np.ones(len(clues.heights), bool)
         self.solutions: dict[int, np.ndarray] = {}
         self.solved: dict[int, Propagated] = {}
         self.shared: dict[int, Propagated] = {}
@@ -333,13 +338,14 @@ class _Run:
             n_open = read_out(clues.of(p), solved.planes, out.cells[0], cells.start)
         elif solved.status != CONTRADICTION:
             out.cells[0, cells] = OPEN_CELL
-        if solved.status == LATE and self.stop[0]:
+        if solved.status == LATE and self.stop[0] > 0:
             self.aborted = True
             return
+        self.finished[p] = True
         if solved.status == OPEN and n_open == 0:
             out.status[p], out.found[p] = CONTRADICTION, 1  # lines only drop what no solution has
         elif solved.status == OPEN and self.bits != LINE_BIT:
-            self.solved[p] = solved
+            self.solved[p], self.finished[p] = solved, False
             spent = solved.seconds[0] + solved.seconds[1]
             limits = self.limits
             self.limits = replace(limits, seconds=max(limits.seconds - spent, 0.001), order="sweep")
@@ -366,11 +372,14 @@ class _Run:
             self.call(order, FIRST_LEVELS, wanted)
             self.bits = bits
             order = order[self.out.status[order] == OPEN]
+            self.finished[order] = False
             if not len(order) or self.aborted:
                 return
             _deep.load()
         self.call(order, FIRST_LEVELS, wanted)
-        for p in order[self.out.status[order] == FULL_STACK]:
+        deep = order[self.out.status[order] == FULL_STACK]
+        self.finished[deep] = False
+        for p in deep:
             self.alone(p, 8 * FIRST_LEVELS, wanted)
         if self.limits.solutions > 2:
             for p in order[(self.out.found[order] > 2) & (self.out.stage[order] != SAT)]:
@@ -394,6 +403,7 @@ class _Run:
         out.counts[p], out.times[p] = counts, times
         if not self.aborted:
             self.solutions[int(p)] = np.concatenate([out.cells[:, cells], more])[:kept]
+        self.finished[p] = not self.aborted
 
     def alone(self, p: int, levels: int, wanted: int, more: np.ndarray | None = None) -> None:
         """Solve one puzzle by itself, with more and more levels of search until they are enough."""
@@ -414,7 +424,7 @@ class _Run:
                 for p in order:
                     self.alone(p, levels, wanted, more)
             else:
-                out.status[order], out.stage[order] = SPENT, LINE
+                out.status[order], out.stage[order], self.finished[order] = SPENT, LINE, True
                 self.witness[order[0]] = f"needs {(n_words + n_numbers) * 8 / 2**30:.1f} GiB of memory to work in"
             return
         numbers[STOP] = self.stop.ctypes.data
@@ -451,8 +461,10 @@ class _Run:
                 out,
                 asked,
             )
+            self.finished[order[:done]] = out.status[order[:done]] != FULL_STACK
             if done and out.status[order[done - 1]] == HARD:
                 self.hard(order[done - 1], scratch, words, wanted)
+                self.finished[order[done - 1]] = not self.aborted
             else:
                 self.aborted |= done < len(order)
             order = order[done:]
@@ -493,7 +505,7 @@ class _Run:
         if left <= 0:
             out.status[p], out.times[p, SAT_NS] = LATE, perf_counter_ns() - began
             return
-        decision = sat.decide(problem, limits, wanted, max(keep, 2), left, lambda: bool(self.stop[0]))
+        decision = sat.decide(problem, limits, wanted, max(keep, 2), left, lambda: bool(self.stop[0] > 0))
         if len(decision.solutions) >= min(int(out.found[p]), 2):  # else those of the search are more
             for place, solution in enumerate(decision.solutions[:2]):
                 out.cells[place, cells] = solution
@@ -551,7 +563,8 @@ class _Run:
         outcome[(status == SOLVED) & (found == 1)] = CODE[Outcome.SOLVED]
         outcome[exhausted & (found == 1)] = CODE[Outcome.UNIQUE]
         outcome[exhausted & (found == 0)] = CODE[Outcome.CONTRADICTION]
-        outcome[~valid] = CODE[Outcome.INVALID]
+        found[~self.finished] = 0
+        outcome[~(valid & self.finished)] = CODE[Outcome.INVALID]
         for p in np.flatnonzero((status == LATE) & (found >= 2)):
             self.witness[p] = "the time ran out while solutions were counted"
         seconds = out.times * 1e-9
@@ -581,6 +594,7 @@ class _Run:
             witness=self.witness,
             cell_starts=out.starts,
             cells=out.cells,
+            finished=self.finished,
             solutions=self.solutions,
             shared=self.shared,
             aborted=self.aborted,
