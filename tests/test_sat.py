@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -261,6 +262,22 @@ def test_a_late_part_promises_nothing_for_those_behind_it(monkeypatch: pytest.Mo
     monkeypatch.setattr(sat, "prove", lambda *_: prover.Proof([model], "late", 1))
     result = solve(switches(3), Limits(count=1000, plan=AT_ONCE))
     assert (result.outcome, result.n_solutions) == (Outcome.TIMEOUT, 0)
+
+
+def test_conflicts_of_a_solver_that_had_to_be_killed_are_those_it_had_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deaf = tmp_path / "deaf.py"
+    deaf.write_text(
+        "import struct, sys, time\n"
+        "sys.stdout.buffer.write(b'R'); sys.stdout.flush(); sys.stdin.readline()\n"
+        "for n in (20_000, 40_000): sys.stdout.buffer.write(b'C' + struct.pack('<q', n))\n"
+        "sys.stdout.flush(); time.sleep(60)\n"
+    )
+    monkeypatch.setattr(prover, "_pool", prover._Pool())
+    monkeypatch.setattr(prover, "_command", lambda: [sys.executable, str(deaf)])
+    result = solve(SOME, Limits(seconds=0.3, plan=AT_ONCE))
+    assert (result.outcome, result.counts["n_conflicts"]) == (Outcome.TIMEOUT, 40_000)
 
 
 def test_a_formula_too_large_is_said_before_it_is_made(stubborn: Puzzle) -> None:

@@ -8,8 +8,8 @@ question  a line of JSON {"solver", "variables", "cells", "wanted", "until", "te
           `variables` bytes of phases (int8, 1 or -1; all 0: none are given), the variables of `cells` cells (int32),
           and as many bytes of roles.
 answer    frames that begin with a letter: R, once, ready for questions; A, the values of those variables, a byte
-          each, for each solution found; E, how it ended (a byte: E exhausted, W as many as wanted, L late) and the
-          conflicts so far (int64).
+          each, for each solution found; C, the conflicts so far (int64), now and then; E, how it ended (a byte: E
+          exhausted, W as many as wanted, L late) and the conflicts so far (int64).
 
 Its arguments are the folders in which python-sat is.
 """
@@ -92,14 +92,16 @@ def conflicts(solver: Any) -> int:
     return int((solver.accum_stats() or {}).get("conflicts", 0))
 
 
-def decide(solver: Any, until: float) -> bool | None:
-    """True, False, or None when it is late."""
+def decide(solver: Any, until: float, out: Any) -> bool | None:
+    """True, False, or None when it is late; says now and then on `out` how far it is."""
     parent = os.getppid()
     while (left := until - monotonic()) > 0 and os.getppid() == parent:
         solver.conf_budget(max(MIN_SLICE, int(SLICE * min(1.0, left / SLICE_S))))
         verdict = solver.solve_limited()
         if verdict is not None:
             return bool(verdict)
+        out.write(b"C" + struct.pack("<q", conflicts(solver)))
+        out.flush()
     return None
 
 
@@ -118,7 +120,7 @@ def answer(question: dict[str, Any], source: Any, out: Any) -> None:
             solver.set_phases([phase * variable for variable, phase in enumerate(phases, start=1)])
         found, ending = 0, b"W"
         while found < question["wanted"]:
-            verdict = decide(solver, until)
+            verdict = decide(solver, until, out)
             if not verdict:
                 ending = b"L" if verdict is None else b"E"
                 break

@@ -70,7 +70,8 @@ class Proof:
     models     bool[cells], values of `Question.cells`, of the first solutions: as many as were to be kept.
     n_found    solutions.
     ending     `exhausted` (there are no others), `enough` (as many as wanted), `late`, `memory`, or `stopped`.
-    conflicts  of the solver that decided; 0 where it was killed.
+    conflicts  of the solver that decided, or else of the one that found most; where it was killed, those that it had
+               told of.
     """
 
     models: list[np.ndarray] = field(default_factory=list)
@@ -101,6 +102,8 @@ class Wire:
                 continue
             if letter == b"A":
                 content = np.frombuffer(pipe.read(self.n_cells), np.bool_)
+            elif letter == b"C":
+                content = pipe.read(8)
             elif letter == b"E":
                 content = pipe.read(9)
                 self.busy = False
@@ -344,7 +347,7 @@ def prove(
                     ending = "memory" if sum(p.mib() for p in provers if p.wire.busy) > memory_mib else ""
                 if ending:
                     best = _most(proofs)
-                    return Proof(best.models, ending, n_found=best.n_found)
+                    return Proof(best.models, ending, best.conflicts, best.n_found)
             try:
                 wire, letter, content = frames.get(timeout=tick)
             except Empty:
@@ -354,7 +357,9 @@ def prove(
                 proof.n_found += 1
                 if keep is None or len(proof.models) < keep:
                     proof.models.append(content)
-            elif letter == b"E":
+            elif letter == b"C" and len(content) == 8:
+                proofs[wire].conflicts = struct.unpack("<q", content)[0]
+            elif letter == b"E" and len(content) == 9:
                 proof = proofs[wire]
                 done.add(wire)
                 proof.ending, proof.conflicts = ENDINGS[content[:1]], struct.unpack("<q", content[1:])[0]
@@ -375,4 +380,4 @@ def prove(
 
 
 def _most(proofs: dict[Wire, Proof]) -> Proof:
-    return max(proofs.values(), key=lambda proof: proof.n_found)
+    return max(proofs.values(), key=lambda proof: (proof.n_found, proof.conflicts))
