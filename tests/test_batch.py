@@ -82,8 +82,10 @@ def test_the_configuration_file_is_a_view_of_the_table() -> None:
     text = (ROOT / "configs/run.toml").read_text(encoding="utf-8")
     (section,) = tomllib.loads(text).values()
     assert section.pop("quiet") is False  # the command line's alone
-    assert "# out = " in text  # TOML has no word for none
-    wanted = {spelt(each.name)[2:]: plain(each.default) for each in table() if each.name not in ("paths", "out")}
+    none = [each.name for each in table() if each.default is None]
+    assert none == ["out", "timeline"]
+    assert all(f"\n# {name} = " in text for name in none)  # TOML has no word for none
+    wanted = {spelt(each.name)[2:]: plain(each.default) for each in table() if each.name not in ("paths", *none)}
     assert section == wanted
 
 
@@ -98,6 +100,7 @@ OTHER: dict[str, Any] = {
     "out": "elsewhere", "name": "other", "resume": True, "format": "csv", "plan": "lines-only",
     "solver": "picross-solver", "seconds": 7, "memory": 77, "solutions": 9, "count": 99, "store_solutions": False,
     "pictures": True, "repeat": 3, "pin": True, "calibrate": True, "worker_parts": True, "live": True,
+    "timeline": "trace.json",
 }  # fmt: skip
 WITH: dict[str, dict[str, Any]] = {
     "device": {"mode": "lines"}, "order": {"mode": "lines"}, "set": {"kind": "strikeout"}, "resume": {"name": "x"},

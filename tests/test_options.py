@@ -142,6 +142,7 @@ COMMANDS: dict[str, Case] = {
             "--count": ["--count", "99"], "--store-solutions": ["--no-store-solutions"], "--pictures": ["--pictures"],
             "--repeat": ["--repeat", "3"], "--pin": ["--pin"], "--calibrate": ["--calibrate"],
             "--worker-parts": ["--worker-parts"], "--quiet": ["--quiet"], "--live": ["--live"],
+            "--timeline": ["--timeline", "trace.json"],
         },
     ),
     "report": (

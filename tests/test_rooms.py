@@ -12,7 +12,19 @@ import parallel_nono
 
 PACKAGE = Path(parallel_nono.__file__).parent
 ROOMS = (
-    *("start", "extras", "puzzle", "attempt", "kernels", "checker", "puzzleset", "formats", "files", "generator"),
+    *(
+        "start",
+        "extras",
+        "spans",
+        "puzzle",
+        "attempt",
+        "kernels",
+        "checker",
+        "puzzleset",
+        "formats",
+        "files",
+        "generator",
+    ),
     *("solver", "pictures", "lint", "kinds", "engine", "lanes", "report", "batch", "web", "cli"),
 )
 FACE = ("", "__main__")

@@ -155,6 +155,9 @@ class RunOptions:
     pin: bool = option(False, "Bind every worker to a core of its own.")
     calibrate: bool = option(False, "Run a calibration on every worker; --pin and --repeat do so too.")
     worker_parts: bool = option(False, "Ray workers write their rows into DIR, which all hosts must share.")
+    timeline: Path | None = option(
+        None, "Write what each worker did when, for ui.perfetto.dev (Chrome's trace format).", metavar="FILE"
+    )
     live: bool = option(False, "Also show what each worker is doing, here and in `pnono serve`.")
 
     def __post_init__(self) -> None:

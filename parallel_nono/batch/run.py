@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -203,6 +204,7 @@ class Task:
     ) -> RunSummary:
         """See `run`."""
         from ..engine.hostinfo import commit, here
+        from ..engine.timeline import Timeline
         from ..engine.work import RejectedPuzzle
         from ..kernels.native import waits
         from ..report.compact import upkeep
@@ -228,7 +230,10 @@ class Task:
             writer.hosts, waited = session.hosts, waits.seconds
             writer.compiling = lambda: (waits.seconds - waited) / options.workers
             try:
-                summary, finished = self._rows_to(writer, session, progress)
+                with ExitStack() as stack:
+                    if options.timeline is not None:
+                        session.timeline = stack.enter_context(Timeline(options.timeline))
+                    summary, finished = self._rows_to(writer, session, progress)
             except RejectedPuzzle as error:
                 error.path = writer.reject(error.puzzle)
                 raise
@@ -257,6 +262,7 @@ class Task:
         from ..report.live import Live
         from ..report.parquet import Keys
         from ..report.summary import Summary
+        from ..spans import recording, span
         from .modes import rows
 
         options = self.options
@@ -270,9 +276,12 @@ class Task:
             pin=options.pin,
             calibrate=options.calibrate or options.pin or options.repeat > 1,
             parts=writer.invite() if options.worker_parts else None,
+            timed=options.timeline is not None,
         )
         inputs = Inputs(options.paths, work, Keys(self.out) if self.resume else None, options.shared_data)
-        feed = Feed(iter(inputs), options.workers, inputs.unread, work.lease_s)
+        timeline = session.timeline
+        told = None if timeline is None else partial(timeline.add, platform.node(), "reader")
+        feed = Feed(iter(inputs), options.workers, inputs.unread, work.lease_s, told)
         summary = Summary.of(self.out) if self.resume else Summary(self.kind.noun)
         with ExitStack() as stack:
             batches: Iterator[pa.RecordBatch] = stack.enter_context(
@@ -282,9 +291,13 @@ class Task:
             for batch in batches:
                 writer.session |= {"engine": session.engine, "why": session.why}
                 writer.session |= {"skipped": inputs.skipped, "n_skipped": inputs.n_skipped}
-                writer.write(batch)
-                if batch.num_rows:
-                    summary.add(batch)
+                with recording(timeline is not None) as spans:
+                    with span("write", batch.num_rows):
+                        writer.write(batch)
+                    with span("count", batch.num_rows):
+                        summary.add(batch)
+                if timeline is not None and batch.num_rows:
+                    timeline.add(platform.node(), "writer", spans)
                 if progress or live:
                     left = _left(feed, options.workers)
                     seen = live.look(summary, left) if live else []
@@ -324,6 +337,10 @@ def tasks_of(options: RunOptions) -> list[Task]:
     solvers = solvers_of(options.solver, options.plan, kind, limits)
     if mode is Mode.LINES and any(solver.definition for solver in solvers):
         raise InvalidOption("mode lines", "expected one of our plans, found a program of --solver")
+    if options.timeline is not None and not (options.timeline.parent.is_dir() or options.timeline.parent == out):
+        raise InvalidOption("timeline", f"expected a file in a folder that is there, found {options.timeline}")
+    if len(solvers) > 1 and options.timeline is not None:
+        raise InvalidOption("timeline", f"expected one solver, found {len(solvers)}: each would need a file of its own")
     if len(solvers) > 1 and "-" in options.paths:
         raise InvalidOption("solver", "expected files, which each solver reads again, found standard input")
     try:

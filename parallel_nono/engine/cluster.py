@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..spans import Span
 from . import ABANDONED, EngineError
 from .environment import connect, disconnect, first_line, new_folder, sweep, watch_head
 from .feed import Feed, chunk_of, singles
@@ -93,6 +94,7 @@ class Actor:
     file: Path
     hello: Any
     node: str = ""
+    host: str = ""
     ready: bool = False
     dead: bool = False
     n_done: int = 0
@@ -281,7 +283,7 @@ class Cluster:
         self._session.hosts[facts["host"]] = facts["machine"]
         if not facts["shares_page"]:
             actor.status = None
-        actor.node, actor.ready = facts["node"], True
+        actor.node, actor.host, actor.ready = facts["node"], facts["host"], True
         if not self.is_ready:
             self.is_ready = True
             self._session.engine, self._session.why = "ray", self._why
@@ -337,7 +339,9 @@ class Cluster:
         if len(answer) == 3:
             title, why, puzzle = answer
             raise RejectedPuzzle(title, why, unpacked(puzzle)[0])
-        rows, hard, rest, *figures = answer
+        rows, hard, rest, worker, spans, *figures = answer
+        if self._session.timeline is not None:
+            self._session.timeline.add(actor.host, worker, map(Span._make, spans))
         done = Done(unpacked(rows), unpacked(hard), joined(unpacked(rest)), *figures)
         for batch in done.rows:
             put(self._output, batch, self._session.stop.asked)

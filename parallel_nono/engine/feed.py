@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..files.containers import Source
+from ..spans import Span, recording, span
 from .work import LEASE_S, Chunk, Done
 
 Piece: TypeAlias = "tuple[str, bytes] | Source | pa.RecordBatch"
@@ -105,6 +106,7 @@ class Feed:
     pieces   the puzzles; read by a thread that comes when more is needed. What it raises reaches a taker.
     workers  how many will take: near the end the chunks get smaller, so that all end together.
     unread   says about how much weight `pieces` has not given out yet; None where nobody knows.
+    timed    is told what the reader did when.
     """
 
     def __init__(
@@ -113,7 +115,9 @@ class Feed:
         workers: int = 1,
         unread: Callable[[], float | None] | None = None,
         lease_s: float = LEASE_S,
+        timed: Callable[[list[Span]], object] | None = None,
     ) -> None:
+        self._timed = timed
         self._pieces, self._workers, self._unread, self._lease_s = pieces, workers, unread, lease_s
         self._changed = Condition()
         self._ahead: deque[Piece] = deque()
@@ -258,13 +262,22 @@ class Feed:
     def _begin_reading(self) -> None:
         if not (self._reading or self._exhausted or self._full(0.5)):
             self._reading = True
-            Thread(target=self._read, name="pnono-feed", daemon=True).start()
+            Thread(target=self._read_on, name="pnono-feed", daemon=True).start()
 
     def _full(self, share: float = 1.0) -> bool:
         return self._ahead_weight >= share * AHEAD_WEIGHT or self._ahead_bytes >= share * AHEAD_BYTES
 
-    def _read(self) -> None:
+    def _read_on(self) -> None:
         """Read on until there is enough; runs in a thread of its own, never in two at once."""
+        if self._timed is None:
+            self._read()
+            return
+        with recording() as spans:
+            with span("open"):
+                self._read()
+            self._timed(spans)
+
+    def _read(self) -> None:
         piece: Piece | None
         while True:
             try:

@@ -10,8 +10,10 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from time import monotonic
 
+import numpy as np
 import pyarrow as pa
 
+from ..spans import recording, span
 from .feed import Feed
 from .rows import SCHEMA
 from .session import Session
@@ -82,22 +84,11 @@ class Threads:
         try:
             place, core = readied(self._work, place)
             while not (self._session.stop.asked.is_set() or self._retire.is_set()):
-                chunk = self._feed.take()
-                if chunk is None:
-                    if self._feed.finished:
+                with recording(self._session.timeline is not None) as spans:
+                    if not self._serve_one(number, status, place):
                         return
-                    self._share_out()
-                    self._feed.wait(SHARE_S / 2)
-                    continue
-                self._held[number] = chunk
-                done = attempt(self._work, chunk, status, place)
-                self._held[number] = None
-                for rows in done.rows:
-                    put(self._output, rows, self._session.stop.asked)
-                    self._n_rows[number] += rows.num_rows
-                self._feed.finish(chunk, done)
-                if not self._session.stop.asked.is_set():
-                    status[ABORT] = 0
+                if self._session.timeline is not None:
+                    self._session.timeline.add(place.host, place.worker, spans)
         except BaseException as error:  # whatever it is, the run must hear of it: this thread has no one else to tell
             put(self._output, error, self._session.stop.asked)
         finally:
@@ -105,6 +96,28 @@ class Threads:
                 core.close()
             with suppress(Full):  # wakes who waits for rows, to see that this was the last thread
                 self._output.put_nowait(NOTHING)
+
+    def _serve_one(self, number: int, status: np.ndarray, place: Place) -> bool:
+        """A chunk from the feed to the rows, or a while of waiting for one; False when there will be no more."""
+        with span("wait"):
+            chunk = self._feed.take()
+            if chunk is None:
+                if self._feed.finished:
+                    return False
+                self._share_out()
+                self._feed.wait(SHARE_S / 2)
+                return True
+        self._held[number] = chunk
+        done = attempt(self._work, chunk, status, place)
+        self._held[number] = None
+        with span("give"):
+            for rows in done.rows:
+                put(self._output, rows, self._session.stop.asked)
+                self._n_rows[number] += rows.num_rows
+        self._feed.finish(chunk, done)
+        if not self._session.stop.asked.is_set():
+            status[ABORT] = 0
+        return True
 
 
 def _name(number: int) -> str:

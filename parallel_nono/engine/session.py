@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .status import WorkerStatus
+    from .timeline import Timeline
 
 LOOKS = 5
 
@@ -78,6 +79,7 @@ class Session:
     engine, why   filled in by the engine: which one did the work, and for what reason.
     hosts     what is known of the machines that work, by name (`hostinfo.here`).
     watches   an engine adds what tells what its workers are doing; see `status`.
+    timeline  where they write what they did when; None: nobody asked.
     """
 
     pool: Pool = Pool()
@@ -86,6 +88,7 @@ class Session:
     why: str = ""
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     watches: list[Callable[[], list[WorkerStatus]]] = field(default_factory=list)
+    timeline: Timeline | None = None
 
     def status(self) -> list[WorkerStatus]:
         """What each worker is doing; may be asked by any thread at any time."""

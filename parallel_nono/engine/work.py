@@ -23,6 +23,7 @@ from ..files import packing
 from ..files.containers import Source
 from ..kinds import Kind, Solved, unread
 from ..puzzle import InvalidPuzzle
+from ..spans import span
 from . import timing
 from .parts import LEASE_S as PARTS_LEASE_S
 from .parts import Parts
@@ -71,6 +72,7 @@ class Work:
     pin        every worker is bound to a core of its own.
     calibrate  every worker runs the calibration before it begins.
     parts      where workers of other processes write their rows; None: rows travel to the driver.
+    timed      workers of other processes tell what they did when (`spans`).
     """
 
     kind: Kind
@@ -82,6 +84,7 @@ class Work:
     pin: bool = False
     calibrate: bool = False
     parts: Parts | None = None
+    timed: bool = False
 
     @property
     def lease_s(self) -> float:
@@ -160,9 +163,10 @@ def attempt(work: Work, chunk: Chunk, status: np.ndarray, place: Place) -> Done:
     if batch is None:
         _tell(status, READING, 0)
         packing.Share.of(work.limits.seconds)
-        texts, batches, unreadable = loaded(work.kind, chunk)
-        done.rows += (invalid_rows(work, rows, {"queue_s": queue_s}, place) for rows in unreadable)
-        batch = joined(batches or _read(work, texts, place, done.rows))
+        with span("read", chunk.weight):
+            texts, batches, unreadable = loaded(work.kind, chunk)
+            done.rows += (invalid_rows(work, rows, {"queue_s": queue_s}, place) for rows in unreadable)
+            batch = joined(batches or _read(work, texts, place, done.rows))
         read_s = (perf_counter() - began) / max(batch.num_rows if batch else 0, 1)
         if batch is None:
             done.weight, done.seconds = chunk.weight, read_s
@@ -268,7 +272,8 @@ def _slice(
     Returns  what is left of it where the status line said stop.
     """
     watch = Watch()
-    solved = work.kind.solve(part, limits, status[ABORT : ABORT + 1])
+    with span("solve", part.num_rows):
+        solved = work.kind.solve(part, limits, status[ABORT : ABORT + 1])
     kept = solved.finished if solved.aborted else None
     done.aborted |= solved.aborted
     if solved.aborted and (kept is None or not kept.any()):
@@ -277,7 +282,8 @@ def _slice(
         _check(work, part, solved)  # it loads the checker, which is nobody's time
         _checked.add(work.kind.name)
     tick = perf_counter()
-    _check(work, part, solved)
+    with span("check", part.num_rows):
+        _check(work, part, solved)
     watch.stop()
     facts = {**facts, "check_s": (perf_counter() - tick) / part.num_rows}
     solve_s = np.asarray(solved.columns["solve_s"])
@@ -287,7 +293,9 @@ def _slice(
     if work.repeat > 1 and (solved.aborted or not _repeat(work, part, limits, status, solved, late)):
         done.aborted = True
         return [part]
-    rows, wanted = solved_rows(work, part, solved, facts, place, watch), np.ones(part.num_rows, bool)
+    wanted = np.ones(part.num_rows, bool)
+    with span("rows", part.num_rows):
+        rows = solved_rows(work, part, solved, facts, place, watch)
     if kept is not None:
         wanted &= kept
     if not patient and late.any():

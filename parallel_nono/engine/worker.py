@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from .. import __version__
 from ..files.containers import Source
+from ..spans import recording
 from ..start import prepare
 from . import EngineError, hostinfo, timing
 from .parts import written
@@ -67,7 +68,8 @@ class Worker:
         batch: bytes,
         sources: list[Source],
     ) -> Any:
-        """Attempt a chunk. Returns rows, hard puzzles and the rest as Arrow streams, and the figures of `Done`;
+        """Attempt a chunk. Returns rows, hard puzzles and the rest as Arrow streams, who did it, spans as tuples, and
+        the figures of `Done`;
         (title, why, puzzle) of a rejected solution; or None if the driver asked for the chunk back.
 
         made     when the chunk was cut: by the monotonic clock of the driver's host, and by the wall clock.
@@ -84,14 +86,16 @@ class Worker:
         if self._work.calibrate and not self._place.calibration_s:
             self._place = replace(self._place, calibration_s=timing.calibration_s())
         try:
-            done = attempt(self._work, chunk, self._status, self._place)
+            with recording(self._work.timed) as spans:
+                done = attempt(self._work, chunk, self._status, self._place)
         except RejectedPuzzle as error:
             return error.title, error.why, packed([error.puzzle])
         rest = [] if done.rest is None else [done.rest]
         if self._work.parts is not None:
             done.rows = written(self._work.parts, done.rows)
         figures = done.weight, done.seconds, done.aborted, done.solve_s, done.over_s
-        return packed(done.rows), packed(done.hard), packed(rest), *figures
+        told = [tuple(span) for span in spans]
+        return packed(done.rows), packed(done.hard), packed(rest), self._place.worker, told, *figures
 
     def recall(self, number: int) -> None:
         """Called beside a lease: those up to this number that have not begun come back as they are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def run(work: Work, feed: Feed, session: Session, engine: str = "local") -> Iter
     """
     place = "ray" if engine == "ray" else "local"
     # Threads that each see one puzzle through, and wait for the workers most of the time.
-    drivers = Session(Pool(min(AT_A_TIME, SLOTS)), session.stop, hosts=session.hosts, watches=session.watches)
+    drivers = replace(session, pool=Pool(min(AT_A_TIME, SLOTS)), engine="", why="")
     lanes = lines_of(session, engine, session.pool.device)
     try:
         session.engine = place

@@ -8,6 +8,7 @@ again by itself with more.
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Protocol
@@ -61,6 +62,7 @@ from ..kernels.solve import (
 )
 from ..kernels.solve import solve as solve_kernel
 from ..puzzle import line_name
+from ..spans import span
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -476,7 +478,9 @@ class _Run:
         out, limits = self.out, self.limits
         sat.compile_first(self.clues, int(p), scratch, words)
         out.stage[p] = SAT
-        with prover.reserved(len(limits.plan.solvers), lambda: bool(self.stop[0] > 0)) as ready:
+        with ExitStack() as stack:
+            with span("queue"):
+                ready = stack.enter_context(prover.reserved(len(limits.plan.solvers), lambda: bool(self.stop[0] > 0)))
             if ready:
                 self.by_sat(p, scratch, words, wanted)
             else:
@@ -505,7 +509,8 @@ class _Run:
         if left <= 0:
             out.status[p], out.times[p, SAT_NS] = LATE, perf_counter_ns() - began
             return
-        decision = sat.decide(problem, limits, wanted, max(keep, 2), left, lambda: bool(self.stop[0] > 0))
+        with span("prove", 1):
+            decision = sat.decide(problem, limits, wanted, max(keep, 2), left, lambda: bool(self.stop[0] > 0))
         if len(decision.solutions) >= min(int(out.found[p]), 2):  # else those of the search are more
             for place, solution in enumerate(decision.solutions[:2]):
                 out.cells[place, cells] = solution

@@ -1,0 +1,91 @@
+"""The timeline of a run: what each worker did when, as a trace that ui.perfetto.dev and chrome://tracing open.
+
+The format is the JSON of Chrome's trace viewer ("Trace Event Format"): an array of complete events (`ph` X) with `ts`
+and `dur` in microseconds. A process is a host, a thread is a worker; times are those of the hosts' wall clocks, from
+the beginning of the run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Lock
+from time import time
+from typing import Any, Self
+
+from ..spans import Span
+from .folder import OutputError
+
+WAITING, BRIEF_S = ("wait", "queue", "give"), 1e-4
+"""Spans that are left out if they are shorter."""
+
+
+class Timeline:
+    """A file that spans are added to, by any thread, until it is closed; a text of JSON only then.
+
+    Errors   OutputError if it can't be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, Lock()
+        self._began = time()
+        self._places: dict[tuple[str, str], tuple[int, int]] = {}
+        self._hosts: dict[str, int] = {}
+        self._first = True
+        try:
+            self._file = path.open("w", encoding="utf-8")
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def add(self, host: str, worker: str, spans: Iterable[Span]) -> None:
+        """What a worker of a host did."""
+        with self._lock:
+            process, thread = self._place(host, worker)
+            for one in spans:
+                if one.name in WAITING and one.seconds < BRIEF_S:
+                    continue
+                times = {"ts": _micros(one.began - self._began), "dur": _micros(one.seconds)}
+                said: dict[str, Any] = {"cpu_us": _micros(one.cpu_s)} | ({"puzzles": one.n} if one.n else {})
+                self._put({"name": one.name, "ph": "X", **times, "pid": process, "tid": thread, "args": said})
+
+    def _place(self, host: str, worker: str) -> tuple[int, int]:
+        """The numbers that stand for a host and a worker; named when they are first met."""
+        if (host, worker) not in self._places:
+            if host not in self._hosts:
+                self._hosts[host] = len(self._hosts) + 1
+                self._name("process_name", host, self._hosts[host], 0)
+            place = self._places[host, worker] = self._hosts[host], len(self._places) + 1
+            self._name("thread_name", worker, *place)
+        return self._places[host, worker]
+
+    def _name(self, what: str, name: str, process: int, thread: int) -> None:
+        self._put({"name": what, "ph": "M", "pid": process, "tid": thread, "args": {"name": name}})
+
+    def _put(self, event: dict[str, Any]) -> None:
+        if self._file.closed:
+            return  # a worker that did not hear the end
+        try:
+            self._file.write(("[\n" if self._first else ",\n") + json.dumps(event))
+        except OSError as error:
+            raise self._trouble(error) from error
+        self._first = False
+
+    def _trouble(self, error: OSError) -> OutputError:
+        return OutputError(f"{self._path}: the timeline can't be written: {error.strerror}", writing=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the text."""
+        with self._lock:
+            try:
+                with self._file:
+                    self._file.write("[]\n" if self._first else "\n]\n")
+            except OSError as error:
+                raise self._trouble(error) from error
+
+
+def _micros(seconds: float) -> float:
+    return round(seconds * 1e6, 1)

@@ -1,0 +1,118 @@
+"""The timeline of a run: every second of a worker has a name, and the figures are those of the rows."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import parallel_nono
+from parallel_nono import InvalidOption, OutputError, RunOptions, generate, run, run_each, write
+from parallel_nono.batch.options import EngineName
+from parallel_nono.spans import NAMES, Span, recording, span
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sixty easy puzzles, eight for the SAT solver, one that is broken."""
+    folder = tmp_path_factory.mktemp("collection")
+    for seed in range(60):
+        write([generate("blobs", 15, 15, seed)], folder / f"easy{seed}.non")
+    for seed in range(8):
+        write([generate("domino", 15, 15, seed)], folder / f"hard{seed}.non")
+    (folder / "broken.non").write_text("width 2\nheight 1\nrows\n9 9 9\ncolumns\n1\n")
+    return folder
+
+
+def spans_of(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The complete events of a trace by the names of their workers."""
+    events = json.loads(path.read_text())
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    found = defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            found[names[event["pid"], event["tid"]]].append(event)
+    return found
+
+
+@pytest.mark.parametrize("engine", ["local", pytest.param("ray", marks=[pytest.mark.ray, pytest.mark.slow])])
+def test_a_timeline_agrees_with_the_rows(collection: Path, tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "trace.json"
+    options = RunOptions((str(collection),), workers=2, out=tmp_path / "out", timeline=path)
+    found = run(replace(options, engine=EngineName(engine)))
+    rows = pq.read_table(tmp_path / "out" / "rows").to_pylist()
+    assert len(rows) == 69 == found.n_rows
+    spans = spans_of(path)
+    assert {row["worker"] for row in rows if row["outcome"] != "invalid"} <= spans.keys()
+    assert {event["name"] for events in spans.values() for event in events} <= NAMES.keys()
+    solved = [row for row in rows if row["outcome"] != "invalid"]
+    assert sum(row["stage"] == "sat" for row in solved) == 8
+    for worker in {row["worker"] for row in solved}:
+        mine = [row for row in solved if row["worker"] == worker]
+        events = spans[worker]
+        counted, seconds = Counter[str](), Counter[str]()
+        for event in events:
+            counted[event["name"]] += event["args"].get("puzzles", 0)
+            seconds[event["name"]] += event["dur"] / 1e6
+        assert counted["solve"] >= len(mine)  # more where a puzzle was tried a second time
+        assert counted["check"] == counted["rows"] == counted["solve"]
+        assert seconds["solve"] >= 0.99 * sum(row["solve_s"] for row in mine)
+        assert seconds["solve"] >= seconds["prove"] + seconds["queue"]
+        assert counted["prove"] == sum(row["sat_s"] > 0 for row in mine)
+        outer = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e["name"] not in ("queue", "prove"))
+        assert all(end <= after + 2000 for (_, end), (after, _) in pairwise(outer))
+    assert sum(event["args"].get("puzzles", 0) for event in spans["writer"] if event["name"] == "write") == 69
+    assert [event["name"] for event in spans["reader"]].count("open") >= 1
+
+
+def test_a_timeline_changes_no_row_and_can_lie_among_the_results(collection: Path, tmp_path: Path) -> None:
+    columns = ["name", "outcome", "stage", "n_lines", "n_probes", "n_branches", "solution"]
+    tables = []
+    for number, timeline in enumerate((None, tmp_path / "out1" / "trace.json")):
+        out = tmp_path / f"out{number}"
+        run(RunOptions((str(collection),), out=out, workers=2, timeline=timeline))
+        tables.append(sorted(map(str, pq.read_table(out / "rows", columns=columns).to_pylist())))
+    assert tables[0] == tables[1]
+    again = run(RunOptions((str(collection),), out=tmp_path / "out1", resume=True, timeline=tmp_path / "again.json"))
+    assert again.n_rows == 69
+    assert "solve" not in {event["name"] for events in spans_of(tmp_path / "again.json").values() for event in events}
+
+
+def test_where_a_timeline_can_not_be_written_it_is_said(collection: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidOption, match="timeline: expected a file in a folder that is there, found"):
+        run(RunOptions((str(collection),), out=tmp_path / "a", timeline=tmp_path / "none" / "t.json"))
+    with pytest.raises(OutputError, match="the timeline can't be written: Is a directory"):
+        run(RunOptions((str(collection),), out=tmp_path / "b", timeline=tmp_path))
+    two = RunOptions((str(collection),), solver=("default", "lines-only"), timeline=tmp_path / "t.json")
+    with pytest.raises(InvalidOption, match="timeline: expected one solver, found 2"):
+        list(run_each(two))
+
+
+def test_nothing_is_recorded_where_nobody_asked() -> None:
+    with span("solve", 1):
+        pass
+    with recording(False) as none, span("solve", 1):
+        pass
+    with recording() as some, span("solve", 3):
+        pass
+    assert not none
+    assert [(one.name, one.n) for one in some] == [("solve", 3)]
+    assert isinstance(some[0], Span)
+
+
+def test_spans_have_names_that_are_explained() -> None:
+    used = set()
+    for path in Path(parallel_nono.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "span":
+                (name, *_) = node.args
+                assert isinstance(name, ast.Constant)
+                used.add(name.value)
+    assert used == NAMES.keys()
