@@ -112,6 +112,32 @@ def test_the_fast_checker_names_the_same_line_as_the_plain_one(pairs: list, data
     assert wrong.tolist() == expected
 
 
+@pytest.mark.parametrize("shape", [(64, 64), (63, 64), (64, 65), (1, 64), (64, 1), (2, 63)])
+@pytest.mark.parametrize("density", [0.0, 0.5, 0.97, 1.0])
+def test_lines_that_just_fit_into_a_word_are_checked_like_others(shape: tuple[int, int], density: float) -> None:
+    """Right grids, one cell changed, one clue changed (longer than any word too), a blot for a clue."""
+    chance = np.random.default_rng(int(100 * density) + shape[1])
+    puzzles, grids = [], []
+    for turn in range(12):
+        cells = (chance.random(shape) < density).astype(int)
+        puzzle = Puzzle.of_grid(cells.tolist())
+        line = int(chance.integers(sum(shape)))
+        clues = [*puzzle.rows, *puzzle.columns]
+        if turn % 4 == 1:
+            cells[int(chance.integers(shape[0])), int(chance.integers(shape[1]))] ^= 1
+        elif clues[line] and turn % 4 > 1:
+            length = (clues[line][0].length + 1, 100_000)[turn % 2] if turn % 4 == 2 else 0
+            clues[line] = (Block(length), *clues[line][1:])
+            puzzle = Puzzle(tuple(clues[: shape[0]]), tuple(clues[shape[0] :]))
+        puzzles.append(puzzle)
+        grids.append(tuple(map(tuple, cells.tolist())))
+    cells, starts = flat(grids)
+    wrong = check_set(clues_of(set_of(puzzles)), cells, starts, np.ones(len(puzzles), bool))
+    expected = [line_named(check(puzzle, grid), puzzle) for puzzle, grid in zip(puzzles, grids, strict=True)]
+    assert wrong.tolist() == expected
+    assert density in (0.0, 1.0) or {number >= 0 for number in expected} == {True, False}
+
+
 def test_the_fast_checker_refuses_open_cells_and_cells_of_another_number() -> None:
     batch = set_of([CORNER, CORNER, CORNER])
     cells, _ = flat([((1, 1, 0), (0, 65535, 0), (1, 0, 0)), ((1, 1, 0), (0, 0, 0), (1, 0)), CORNER.goal or ()])

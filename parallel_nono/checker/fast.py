@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import kernel
-from ..kernels.arrays import ConstBools, ConstInt64s, ConstUInt16s, Int32s
+from ..kernels.arrays import ConstBools, ConstInt64s, ConstUInt16s, Int32s, UInt64s
 from ..kernels.clues import Clues, sealed
+
+WORD = 64
+"""Cells of a line that fit into a word."""
 
 
 @kernel(inner=True)
@@ -40,8 +43,56 @@ def _fits(cells, first, step, count, n_colours, lengths, colours, block, end):
     return block == last and lengths[last] in (run, 0) and colours[last] == before and not bad
 
 
+@kernel(inline=True)
+def _word_fits(word, lengths, colours, block, end):
+    """`_fits` for a line of at most 64 black and white cells, as bits: the run at the lowest bit set, then the next."""
+    none, one = np.uint64(0), np.uint64(1)
+    bad = False
+    for at in range(block, end):
+        length = np.int64(lengths[at])
+        low = word & (~word + one)
+        carried = word + low  # the run is gone, the bit behind it is set
+        behind = carried & ~word
+        if length > 0:
+            wanted = (low << np.uint64(min(length, 64) - 1)) << one
+            bad |= (behind != wanted) | (length > 64)
+        bad |= (low == none) | (colours[at] != 1)
+        word &= carried
+    return word == none and not bad
+
+
+@kernel(inline=True)
+def _black_white_fits(cells, start, height, width, lengths, colours, blocks, line, columns):
+    """Whether all lines of a grid of at most 64x64 cells fit. columns: uint64[64], to work in."""
+    one = np.uint64(1)
+    for column in range(width):
+        columns[column] = np.uint64(0)
+    most = np.uint16(0)
+    for row in range(height):
+        word, bit = np.uint64(0), one << np.uint64(row)
+        for column in range(width):
+            cell = cells[start + row * width + column]
+            most = max(most, cell)
+            word |= np.uint64(cell) << np.uint64(column)
+            columns[column] |= np.uint64(cell) * bit
+        if not _word_fits(word, lengths, colours, blocks[line + row], blocks[line + row + 1]):
+            return False
+    for column in range(width):
+        place = line + height + column
+        if not _word_fits(columns[column], lengths, colours, blocks[place], blocks[place + 1]):
+            return False
+    return most <= 1
+
+
 @kernel
-def _check(clues: Clues, cells: ConstUInt16s, cell_starts: ConstInt64s, wanted: ConstBools, wrong: Int32s):
+def _check(
+    clues: Clues,
+    cells: ConstUInt16s,
+    cell_starts: ConstInt64s,
+    wanted: ConstBools,
+    columns: UInt64s,
+    wrong: Int32s,
+):
     lines, blocks = clues.line_starts, clues.block_starts
     for puzzle in range(len(clues.heights)):
         wrong[puzzle] = -1
@@ -54,6 +105,11 @@ def _check(clues: Clues, cells: ConstUInt16s, cell_starts: ConstInt64s, wanted: 
         if lines[puzzle + 1] - line != height + width or cell_starts[puzzle + 1] - start != height * width:
             wrong[puzzle] = 0  # another size: already the first line is not there
             continue
+        small = clues.n_colours[puzzle] == 2 and max(height, width) <= WORD
+        if small and _black_white_fits(
+            cells, start, height, width, clues.lengths, clues.colours, blocks, line, columns
+        ):
+            continue  # else the way for all puzzles says which line is wrong
         for place in range(height + width):
             is_row = place < height
             first = start + (place * width if is_row else place - height)
@@ -74,5 +130,6 @@ def check_set(clues: Clues, cells: np.ndarray, cell_starts: np.ndarray, wanted: 
     Returns      int32[puzzles].
     """
     wrong = np.empty(len(clues.heights), np.int32)
-    _check(clues.sealed(), sealed(cells, np.uint16), sealed(cell_starts, np.int64), sealed(wanted, np.bool_), wrong)
+    solutions, starts, asked = sealed(cells, np.uint16), sealed(cell_starts, np.int64), sealed(wanted, np.bool_)
+    _check(clues.sealed(), solutions, starts, asked, np.empty(WORD, np.uint64), wrong)
     return wrong
