@@ -124,6 +124,7 @@ def _check(
 def check_set(clues: Clues, cells: np.ndarray, cell_starts: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """For every puzzle of a set the first line (rows first, from 0) that its cells get wrong, or -1.
 
+    clues        sealed.
     cells        uint16, colour indices row by row, all puzzles after one another; an open or unknown colour is wrong.
     cell_starts  int64[puzzles + 1], where the cells of each puzzle begin.
     wanted       bool[puzzles], the puzzles to look at; the others get -1.
@@ -131,5 +132,5 @@ def check_set(clues: Clues, cells: np.ndarray, cell_starts: np.ndarray, wanted: 
     """
     wrong = np.empty(len(clues.heights), np.int32)
     solutions, starts, asked = sealed(cells, np.uint16), sealed(cell_starts, np.int64), sealed(wanted, np.bool_)
-    _check(clues.sealed(), solutions, starts, asked, np.empty(WORD, np.uint64), wrong)
+    _check(clues, solutions, starts, asked, np.empty(WORD, np.uint64), wrong)
     return wrong

@@ -15,7 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from . import kernel, layout
+from . import kernel
 from .bits import U0, U1, U
 from .board import (
     CALL,
@@ -39,6 +39,7 @@ from .narrow import propagate_narrow, solve_line_narrow
 from .probe import probe
 from .search import search
 from .solve import Asked, Outputs, solve
+from .survey import COLOUR_FAMILY, NARROW_FAMILY, WIDE_FAMILY, room
 from .wide import propagate_wide, remaining, solve_line
 from .workspace import FIELDS, PLACE
 
@@ -57,8 +58,6 @@ START, COUNTS_OUT, TIMES, ORDER, NEVER = (PLACE[name] for name in ("start", "cou
 
 FAMILY = 2
 """Where numbers, beside board.STOP, say which propagation the puzzle takes."""
-
-BLACK_WHITE_FAMILY, COLOUR_FAMILY, WIDE_FAMILY = 0, 1, 2
 
 MAX_STACK_WORDS = 1 << 24
 """Words (128 MiB) that the first levels of the search may take together."""
@@ -100,31 +99,11 @@ def clues_at(workspace, blocks, lengths, colours):
 @kernel(inner=True)
 def propagate(words, numbers, board, base):
     """The propagation of the puzzle's family (board.PROPAGATE)."""
-    if numbers[FAMILY] == BLACK_WHITE_FAMILY:
+    if numbers[FAMILY] == NARROW_FAMILY:
         return propagate_narrow(words, numbers, board, base)
     if numbers[FAMILY] == COLOUR_FAMILY:
         return propagate_colour(words, numbers, board, base)
     return propagate_wide(words, numbers, board, base)
-
-
-@kernel(inner=True)
-def wide_scratch(workspace):
-    """Scratch words for the longest windows among all lines of the puzzle, as solver.pipeline reckons them."""
-    blocks = array_at(workspace[BLOCKS], (workspace[LINES_OF_PUZZLE] + 1,), np.int32)
-    lengths = array_at(workspace[LENGTHS], (workspace[BLOCKS_OF_PUZZLE],), np.int32)
-    height, width, n_colours = workspace[HEIGHT], workspace[WIDTH], workspace[COLOURS_OF_PALETTE]
-    most = np.int64(0)
-    for line in range(height + width):
-        n = width if line < height else height
-        first, behind = np.int64(blocks[U(line)]), np.int64(blocks[U(line + 1)])
-        filled = np.int64(0)
-        for j in range(first, behind):
-            filled += np.int64(lengths[U(j)])
-        size, k = layout.plane_words(n), behind - first
-        most = max(most, np.int64(layout.line_scratch(n_colours, k, n - filled, size)))
-        if workspace[BLOTTED]:
-            most = max(most, np.int64(layout.blot_scratch(n_colours, k, size)))
-    return most + layout.plane_words(height) + layout.plane_words(width)
 
 
 @kernel
@@ -140,8 +119,7 @@ def measure(address):
     lengths = array_at(workspace[LENGTHS], (workspace[BLOCKS_OF_PUZZLE],), np.int32)
     colours = array_at(workspace[COLOURS], (workspace[BLOCKS_OF_PUZZLE],), np.uint16)
     clues = clues_at(workspace, blocks, lengths, colours)
-    height, width, n_colours = (workspace[HEIGHT], workspace[WIDTH], max(workspace[COLOURS_OF_PALETTE], np.int64(2)))
-    sums = array_at(workspace[SUMS], (2, n_colours), np.int64)
+    sums = array_at(workspace[SUMS], (2, max(workspace[COLOURS_OF_PALETTE], np.int64(2))), np.int64)
     misfits(
         clues,
         sums,
@@ -151,17 +129,14 @@ def measure(address):
     )
     if workspace[VERDICT] > FITS:
         return  # a clue is too long for its line
-    places = layout.places_of(height, width, n_colours)
-    numbers, scratch, family = places.tables, np.int64(0), np.int64(BLACK_WHITE_FAMILY)
-    if workspace[BLOTTED] or max(height, width) > NARROW:
-        family, scratch = np.int64(WIDE_FAMILY), wide_scratch(workspace)
-        numbers += np.int64(layout.table_numbers(n_colours, height + width, workspace[BLOCKS_OF_PUZZLE]))
-    elif workspace[COLOURS_OF_PALETTE] > 2:
-        family, scratch = np.int64(COLOUR_FAMILY), layout.colour_scratch(n_colours)
-        numbers += np.int64(layout.table_numbers(np.int64(0), height + width, np.int64(0)))
-    n_levels = np.int64(layout.levels_of(height * width, places.state_words, workspace[LEVELS_ASKED], MAX_STACK_WORDS))
-    workspace[FAMILY_FOUND], workspace[SCRATCH_WORDS], workspace[N_NUMBERS] = family, scratch, numbers
-    workspace[N_WORDS] = layout.work_words(places, scratch, n_levels)
+    family = np.int64(COLOUR_FAMILY if workspace[COLOURS_OF_PALETTE] > 2 else NARROW_FAMILY)
+    if workspace[BLOTTED] or max(workspace[HEIGHT], workspace[WIDTH]) > NARROW:
+        family = np.int64(WIDE_FAMILY)
+    workspace[ORDER] = 0
+    order = workspace[ORDER : ORDER + 1]
+    scratch, n_words, n_numbers = room(clues, order, family, workspace[LEVELS_ASKED], MAX_STACK_WORDS)
+    workspace[FAMILY_FOUND], workspace[SCRATCH_WORDS] = family, scratch
+    workspace[N_WORDS], workspace[N_NUMBERS] = n_words, n_numbers
 
 
 @kernel
@@ -196,6 +171,7 @@ def begin(address):
         workspace[START : START + 2],
         cells,
         more,
+        array_at(place, (np.int64(0),), np.uint16),
     )
     asked = Asked(workspace[STAGES], workspace[WANTED], NO_END, workspace[MAX_PROBES], workspace[MAX_VISITS])
     solve(
@@ -283,7 +259,7 @@ def line(address):
                 words[U(plane + (cell >> 6))] |= U1 << U(cell & 63)
     start, stop = np.int64(board.block_starts[0]), np.int64(board.block_starts[1])
     out, stride = board.scratch, size
-    if workspace[FAMILY_FOUND] == BLACK_WHITE_FAMILY:
+    if workspace[FAMILY_FOUND] == NARROW_FAMILY:
         white, black = solve_line_narrow(
             board.lengths, U(start), U(stop), U(n), words[U(base)], words[U(base + 1)], words
         )
@@ -302,7 +278,7 @@ def line(address):
         view[U(cell)] = 0
     for colour in range(board.n_colours):
         slot = np.int64(colour)
-        if colour > 0 and workspace[FAMILY_FOUND] != BLACK_WHITE_FAMILY:
+        if colour > 0 and workspace[FAMILY_FOUND] != NARROW_FAMILY:
             slot = np.int64(-1)
             for j in range(start, stop):
                 if np.int64(board.colours[U(j)]) == colour:

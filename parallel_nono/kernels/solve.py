@@ -71,6 +71,7 @@ class Outputs(NamedTuple):
     counts     int64[puzzles, N_COUNTS];  times  int64[puzzles, 5], nanoseconds.
     starts     int64[puzzles + 1];  cells  uint16[2, starts[-1]], the first two solutions, or what is known.
     more       uint16[n, cells], room for the solutions after the second; used by every puzzle in turn.
+    known      uint16[starts[-1]] or [0]: if there is room, what lines and probes know of what goes on to other stages.
     """
 
     status: Int8s
@@ -83,6 +84,7 @@ class Outputs(NamedTuple):
     starts: Int64s
     cells: UInt16Table
     more: UInt16Table
+    known: UInt16s
 
 
 class Asked(NamedTuple):
@@ -162,6 +164,9 @@ def solve(
             status = SOLVED
         lined = nanoseconds()
         probed = lined
+        keeps = len(out.known) > 0
+        if status == OPEN and keeps and not stages & PROBE_BIT:
+            write_cells(words, base, board, out.known, at)
         if status == OPEN and stages & (PROBE_BIT | SEARCH_BIT):
             forget_probes(numbers, board)
             stage = PROBE if stages & PROBE_BIT else SEARCH
@@ -170,6 +175,8 @@ def solve(
             numbers[WITNESS] = -1
             if status != CONTRADICTION:
                 left = open_cells(words, base, board)
+            if status == OPEN and keeps and stages & PROBE_BIT:
+                write_cells(words, base, board, out.known, at)
             probed = nanoseconds()
         searched = probed
         if status == OPEN and stages & SAT_BIT:

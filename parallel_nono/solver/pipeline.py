@@ -3,19 +3,23 @@
 Puzzles are grouped into families that share a propagation (black-white or colour; no line over 64 cells, or longer
 ones and blots); each family goes through one jitted call. What that call could not finish for lack of room is solved
 again by itself with more.
+
+A set of one takes the same path, so what is done once a set is kept to a few calls of kernels (scripts/bench/calls.py).
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..attempt import OUTCOMES, Limits, Outcome, Plan
+from ..attempt import OUTCOMES, Limits, Outcome
 from ..kernels import layout
 from ..kernels.board import (
     CONTRADICTION,
@@ -39,7 +43,6 @@ from ..kernels.board import (
     WITNESS,
 )
 from ..kernels.clues import Clues
-from ..kernels.fit import FITS, misfits
 from ..kernels.layout import FIRST_LEVELS, NARROW
 from ..kernels.solve import (
     LINE,
@@ -61,6 +64,7 @@ from ..kernels.solve import (
     read_out,
 )
 from ..kernels.solve import solve as solve_kernel
+from ..kernels.survey import COLOUR_FAMILY, NARROW_FAMILY, WIDE_FAMILY, room, survey
 from ..puzzle import line_name
 from ..spans import span
 
@@ -81,6 +85,25 @@ MAX_KEPT = 10_000
 """Solutions kept of one puzzle, whatever Limits.solutions says."""
 
 CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+
+NO_PUZZLE = HARD + 1
+"""Stands among what kernels say for a row without lines."""
+
+OUTCOME_OF = np.full((NO_PUZZLE + 1, 3), CODE[Outcome.STALLED], np.int8)
+"""The outcome by what the kernel says and the solutions found: none, one, or more."""
+OUTCOME_OF[LATE] = CODE[Outcome.TIMEOUT]
+OUTCOME_OF[SOLVED, 1] = CODE[Outcome.SOLVED]
+OUTCOME_OF[CONTRADICTION, :2] = CODE[Outcome.CONTRADICTION], CODE[Outcome.UNIQUE]
+OUTCOME_OF[:, 2] = CODE[Outcome.MULTIPLE]
+OUTCOME_OF[NO_PUZZLE] = CODE[Outcome.INVALID]
+
+NOTHING = np.zeros(0, np.uint16)
+NO_ROOM = np.zeros((0, 0), np.uint16)
+"""For what is not asked for."""
+
+NEVER = np.zeros(1, np.int64)
+"""Nobody stores a 1 here: for those whom nobody can stop."""
+NEVER_AT = NEVER.ctypes.data
 
 
 @dataclass(slots=True)
@@ -106,9 +129,16 @@ class Propagated:
     team: str = ""
 
 
-@dataclass(slots=True)
+def _count(place: int) -> Any:
+    return property(lambda results: results.out.counts[:, place - COUNTS])
+
+
+def _seconds(place: int) -> Any:
+    return property(lambda results: results.out.times[:, place] * 1e-9)
+
+
 class Results:
-    """What became of each puzzle of a set, as columns of length n.
+    """What became of each puzzle of a set, as columns of length n; most are made when they are looked at.
 
     outcome, stage  int8, places in attempt.OUTCOMES and attempt.STAGES.
     n_solutions       int64, exact where `exhausted`.
@@ -117,37 +147,63 @@ class Results:
     *_s             float64, wall seconds.
     cell_starts     int64[n + 1];  cells  uint16[2, cell_starts[-1]]: first and second solution of each puzzle as colour
                     indices row by row; without a solution cells[0] is what is known, OPEN_CELL where nothing is.
+    known           uint16[cell_starts[-1]] where it was asked for: what lines and probes know of the puzzles whose
+                    solutions others found.
     solutions         all kept solutions, uint16[k, cells], of the puzzles that have more than two.
     shared          of the puzzles whose lines somebody else propagated (`Lines`), what they said; without the planes.
     aborted         another thread asked for an end.
-    finished        bool, puzzles that were done by then; of the others (outcome INVALID) nothing is known.
+    finished        bool[n] then, puzzles that were done; of the others (outcome INVALID) nothing is known. None: all.
+    out, notes      the columns as kernels wrote them; what is to be said of single puzzles, by their places.
     """
 
-    outcome: np.ndarray
-    stage: np.ndarray
-    n_solutions: np.ndarray
-    exhausted: np.ndarray
-    n_open_lines: np.ndarray
-    n_open: np.ndarray
-    n_rounds: np.ndarray
-    n_lines: np.ndarray
-    n_probes: np.ndarray
-    n_branches: np.ndarray
-    n_depth: np.ndarray
-    n_conflicts: np.ndarray
-    pack_s: np.ndarray
-    line_s: np.ndarray
-    probe_s: np.ndarray
-    search_s: np.ndarray
-    sat_s: np.ndarray
-    solve_s: np.ndarray
-    witness: list[str]
-    cell_starts: np.ndarray
-    cells: np.ndarray
-    finished: np.ndarray
-    solutions: dict[int, np.ndarray] = field(default_factory=dict)
-    shared: dict[int, Propagated] = field(default_factory=dict)
-    aborted: bool = False
+    def __init__(self, clues: Clues, out: Outputs) -> None:
+        self.clues, self.out = clues, out
+        self.stage, self.n_solutions = out.stage, out.found
+        self.cell_starts, self.cells, self.known = out.starts, out.cells, out.known
+        self.notes: dict[int, str] = {}
+        self.solutions: dict[int, np.ndarray] = {}
+        self.shared: dict[int, Propagated] = {}
+        self.aborted = False
+        self.finished: np.ndarray | None = None
+
+    @cached_property
+    def outcome(self) -> np.ndarray:
+        """By what the kernel says, and how many solutions it found."""
+        return OUTCOME_OF.take(3 * self.out.status + np.minimum(self.out.found, 2))
+
+    @cached_property
+    def exhausted(self) -> np.ndarray:
+        """True where `n_solutions` is exact."""
+        return self.out.status == CONTRADICTION
+
+    @cached_property
+    def witness(self) -> list[str]:
+        """`witness_of` each."""
+        witness, out = [""] * len(self.stage), self.out
+        shown = (out.status == CONTRADICTION) & (out.found == 0) | (out.status == LATE) & (out.found >= 2)
+        for p in {*np.flatnonzero(shown).tolist(), *self.notes}:
+            witness[p] = self.witness_of(p)
+        return witness
+
+    def witness_of(self, p: int) -> str:
+        """What is to be said of one puzzle; a contradiction of the stage `line` names the line."""
+        out = self.out
+        status, found = out.status[p], out.found[p]
+        if status == LATE and found >= 2:
+            return "the time ran out while solutions were counted"
+        if p in self.notes:
+            return self.notes[p]
+        if status == CONTRADICTION and found == 0 and out.stage[p] == LINE:
+            return no_arrangement(int(out.counts[p, WITNESS - COUNTS]), int(self.clues.heights[p]))
+        return ""
+
+    n_open_lines = property(lambda results: np.maximum(results.out.lined, 0))
+    n_open = property(lambda results: np.maximum(results.out.left, 0))
+    n_rounds, n_lines, n_probes = _count(N_ROUNDS), _count(N_LINES), _count(N_PROBES)
+    n_branches, n_depth, n_conflicts = _count(N_BRANCHES), _count(N_DEPTH), _count(N_CONFLICTS)
+    pack_s, line_s, probe_s = _seconds(PACK_NS), _seconds(LINE_NS), _seconds(PROBE_NS)
+    search_s, sat_s = _seconds(SEARCH_NS), _seconds(SAT_NS)
+    solve_s = property(lambda results: (results.out.times * 1e-9).sum(axis=1))
 
 
 class Lines(Protocol):
@@ -157,7 +213,7 @@ class Lines(Protocol):
         """True for the puzzles that it wants."""
 
     def propagate(self, clues: Clues, place: int, scratch: int, limits: Limits, stop: np.ndarray) -> Propagated:
-        """Solve lines of puzzle `place` until none learns. scratch: words, see `_Run.wide_scratch`."""
+        """Solve lines of puzzle `place` until none learns. scratch: words, see kernels.survey.room."""
 
 
 class _Rooms(threading.local):
@@ -202,17 +258,18 @@ class _Deep:
 _deep = _Deep()
 
 
-def propagation_of(colour: bool, wide: bool, order: str = "sweep") -> Any:
+@cache
+def propagation_of(family: int, order: str = "sweep") -> Any:
     """The compiled propagation of a family; its module is imported, and so compiled, when a puzzle needs it."""
     if order == "rounds":
         from ..kernels.rounds import propagate_rounds
 
         return propagate_rounds
-    if wide:
+    if family == WIDE_FAMILY:
         from ..kernels.wide import propagate_wide
 
         return propagate_wide
-    if colour:
+    if family == COLOUR_FAMILY:
         from ..kernels.colour import propagate_colour
 
         return propagate_colour
@@ -221,13 +278,21 @@ def propagation_of(colour: bool, wide: bool, order: str = "sweep") -> Any:
     return propagate_narrow
 
 
-def stage_bits(plan: Plan) -> int:
+@cache
+def stage_bits(names: tuple[str, ...]) -> int:
     """The stages of a plan as bits. Errors: ValueError naming an unknown or misplaced stage."""
-    names = plan.stages
     places = [list(STAGES).index(name) if name in STAGES else -1 for name in names]
     if not names or names[0] != "line" or -1 in places or places != sorted(set(places)):
         raise ValueError(f"expected a plan like {', '.join(STAGES)} that begins with line, found {', '.join(names)}")
     return sum(1 << STAGES[name] for name in names)
+
+
+def check_limits(limits: Limits, lines: Lines | None = None) -> int:
+    """The stages that are asked for, as bits. Errors: ValueError for a plan or an order that can't be."""
+    bits = stage_bits(tuple(limits.plan.stages))
+    if limits.order not in ("sweep", "rounds") or (limits.order == "rounds" and bits != LINE_BIT and lines is None):
+        raise ValueError(f"expected order sweep, or rounds with plan line only or lines mode, found {limits.order}")
+    return bits
 
 
 def solve_set(
@@ -245,52 +310,23 @@ def solve_set(
     return solve_clues(clues_of(batch), limits, abort, lines)
 
 
-def solve_clues(clues: Clues, limits: Limits, abort: np.ndarray | None = None, lines: Lines | None = None) -> Results:
-    """`solve_set` for clues that are no Arrow batch."""
-    bits = stage_bits(limits.plan)
-    if limits.order not in ("sweep", "rounds") or (limits.order == "rounds" and bits != LINE_BIT and lines is None):
-        raise ValueError(f"expected order sweep, or rounds with plan line only or lines mode, found {limits.order}")
-    n = len(clues.heights)
-    heights, widths = clues.heights.astype(np.int64), clues.widths.astype(np.int64)
-    starts = np.zeros(n + 1, np.int64)
-    np.cumsum(heights * widths, out=starts[1:])
-    out = Outputs(
-        status=np.zeros(n, np.int8),
-        stage=np.zeros(n, np.int8),
-        found=np.zeros(n, np.int64),
-        lined=np.zeros(n, np.int64),
-        left=np.zeros(n, np.int64),
-        counts=np.zeros((n, N_COUNTS), np.int64),
-        times=np.zeros((n, 5), np.int64),
-        starts=starts,
-        cells=np.zeros((2, starts[-1]), np.uint16),
-        more=np.zeros((0, 0), np.uint16),
-    )
-    witness = [""] * n
-    run = _Run(clues, out, limits, bits, np.zeros(1, np.int64) if abort is None else abort, witness)
-    verdict, numbers = run.misfits()
-    for p in np.flatnonzero(verdict != FITS):
-        witness[p] = _misfit(int(verdict[p]), int(numbers[p, 0]), int(numbers[p, 1]), int(heights[p]))
-        out.status[p] = CONTRADICTION
-        out.cells[0, starts[p] : starts[p + 1]] = OPEN_CELL
-    valid = heights > 0
-    ready = valid & (verdict == FITS)
-    run.finished = ~ready
-    colour, wide = clues.n_colours > 2, run.blotted | (np.maximum(heights, widths) > NARROW)
-    if lines is not None:
-        for p in np.flatnonzero(ready):
-            if not run.aborted and lines.takes(int(heights[p]), int(widths[p])):
-                ready[p] = False
-                run.by_lines(lines, int(p), bool(colour[p]))
-    for is_wide in (False, True):
-        for is_colour in (False, True):
-            order = np.flatnonzero(ready & (colour == is_colour) & (wide == is_wide))
-            if len(order) and not run.aborted:
-                run.family(order, is_colour, is_wide)
-    dead = out.counts[:, WITNESS - COUNTS]
-    for p in np.flatnonzero(ready & (out.status == CONTRADICTION) & (out.stage == LINE) & (out.found == 0)):
-        witness[p] = no_arrangement(int(dead[p]), int(heights[p]))
-    return run.results(valid)
+def solve_clues(
+    clues: Clues, limits: Limits, abort: np.ndarray | None = None, lines: Lines | None = None, known: bool = False
+) -> Results:
+    """`solve_set` for clues that are no Arrow batch.
+
+    known  ask for `Results.known`.
+    """
+    bits = check_limits(limits, lines)
+    run = _Run(clues, limits, bits, abort, known)
+    for family, order in run.families:
+        if lines is not None:
+            order = run.by_lines(lines, order)
+        if len(order) and not run.results.aborted:
+            run.family(order, family)
+    if run.results.aborted:
+        run.give_up()
+    return run.results
 
 
 def no_arrangement(line: int, height: int) -> str:
@@ -305,53 +341,100 @@ def _misfit(verdict: int, first: int, second: int, height: int) -> str:
     return f"colour {-1 - verdict}: the rows hold {rows} cells, the columns {columns}"
 
 
+def _outputs(starts: np.ndarray, known: bool) -> Outputs:
+    """Room for what becomes of the puzzles whose cells begin at `starts`."""
+    n, n_cells = len(starts) - 1, int(starts[-1])
+    status, stage = np.zeros(n, np.int8), np.zeros(n, np.int8)
+    found, lined, left = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    counts, times = np.zeros((n, N_COUNTS), np.int64), np.zeros((n, 5), np.int64)
+    cells, kept = np.zeros((2, n_cells), np.uint16), np.zeros(n_cells, np.uint16) if known else NOTHING
+    return Outputs(status, stage, found, lined, left, counts, times, starts, cells, NO_ROOM, kept)
+
+
 class _Run:
-    """One call of solve_set: the set, what is known so far, and what was asked."""
+    """One call of solve_clues: the set, what is known so far, and what was asked.
 
-    def __init__(
-        self, clues: Clues, out: Outputs, limits: Limits, bits: int, stop: np.ndarray, witness: list[str]
-    ) -> None:
-        self.clues, self.out, self.limits, self.bits, self.stop = clues, out, limits, bits, stop
-        self.witness = witness
-        self.aborted = False
-        self.blotted = np.zeros(len(clues.heights), bool)
-        self.finished = np.ones(len(clues.heights), bool)
-        self.solutions: dict[int, np.ndarray] = {}
+    families  (family, places of its puzzles) of those that fit.
+    blotted   bool[puzzles], see kernels.fit.misfits.
+    ended     which puzzles were finished, or turned out not to be, in this order.
+    """
+
+    def __init__(self, clues: Clues, limits: Limits, bits: int, abort: np.ndarray | None, known: bool) -> None:
+        self.clues, self.limits, self.bits = clues, limits, bits
+        self.stop = NEVER if abort is None else abort
+        self.stop_at = NEVER_AT if abort is None else abort.ctypes.data
         self.solved: dict[int, Propagated] = {}
-        self.shared: dict[int, Propagated] = {}
+        self.ended: list[tuple[np.ndarray | int, bool]] = []
+        n = len(clues.heights)
+        sums = np.zeros((2, max(clues.n_colours.tolist(), default=0) + 1), np.int64)
+        verdict, numbers, self.blotted = np.empty(n, np.int64), np.zeros((n, 2), np.int64), np.zeros(n, np.bool_)
+        order, starts = np.empty(n, np.int64), np.empty(n + 1, np.int64)
+        ends = survey(clues, NARROW, sums, verdict, numbers, self.blotted, order, starts)
+        self.out = _outputs(starts, known)
+        self.results = Results(clues, self.out)
+        bounds = zip((NARROW_FAMILY, COLOUR_FAMILY, WIDE_FAMILY), (0, *ends), ends, strict=False)
+        self.families = [(family, order[begin:end]) for family, begin, end in bounds if begin < end]
+        if ends[2] < ends[3]:
+            self.misfits(order[ends[2] : ends[3]].tolist(), verdict, numbers)
+        if ends[3] < n:
+            self.out.status[clues.heights == 0] = NO_PUZZLE
 
-    def misfits(self) -> tuple[np.ndarray, np.ndarray]:
-        """See kernels.fit.misfits: verdict, numbers."""
-        clues, n = self.clues, len(self.clues.heights)
-        verdict, numbers = np.empty(n, np.int64), np.zeros((n, 2), np.int64)
-        sums = np.zeros((2, int(clues.n_colours.max(initial=0)) + 1), np.int64)
-        misfits(clues, sums, verdict, numbers, self.blotted)
-        return verdict, numbers
+    def give_up(self) -> None:
+        """Say which puzzles are finished, and nothing of the others."""
+        out, finished = self.out, np.ones(len(self.out.status), bool)
+        for _, order in self.families:
+            finished[order] = False
+        for places, how in self.ended:
+            finished[places] = how
+        finished &= (out.status != FULL_STACK) & (out.status != HARD)
+        out.status[~finished], out.found[~finished] = NO_PUZZLE, 0
+        self.results.finished = finished
 
-    def by_lines(self, lines: Lines, p: int, colour: bool) -> None:
+    def misfits(self, places: Iterable[int], verdict: np.ndarray, numbers: np.ndarray) -> None:
+        """Say of puzzles whose clues do not fit that there is no solution, and why; see kernels.fit.misfits."""
+        out = self.out
+        for p in places:
+            facts = (int(verdict[p]), int(numbers[p, 0]), int(numbers[p, 1]), int(self.clues.heights[p]))
+            self.results.notes[p] = _misfit(*facts)
+            out.status[p] = CONTRADICTION
+            out.cells[0, out.starts[p] : out.starts[p + 1]] = OPEN_CELL
+
+    def by_lines(self, lines: Lines, order: np.ndarray) -> np.ndarray:
+        """Have `lines` propagate the puzzles of `order` that it takes; the others."""
+        clues, left = self.clues, []
+        for p in order.tolist():
+            if self.results.aborted or not lines.takes(int(clues.heights[p]), int(clues.widths[p])):
+                left.append(p)
+            else:
+                self.share(lines, p)
+        return np.array(left, np.int64)
+
+    def share(self, lines: Lines, p: int) -> None:
         """Solve one puzzle whose lines somebody else propagates; what they leave open is for the other stages."""
-        clues, out = self.clues, self.out
-        solved = lines.propagate(clues, p, self.wide_scratch(np.array([p])), self.limits, self.stop)
-        self.shared[p] = replace(solved, planes=solved.planes[:0])
+        clues, out, results = self.clues, self.out, self.results
+        scratch, _, _ = room(clues, np.array([p]), WIDE_FAMILY, FIRST_LEVELS, MAX_STACK_WORDS)
+        solved = lines.propagate(clues, p, scratch, self.limits, self.stop)
+        results.shared[p] = replace(solved, planes=solved.planes[:0])
         cells = slice(out.starts[p], out.starts[p + 1])
-        out.stage[p], out.status[p], self.witness[p] = LINE, solved.status, solved.witness
+        out.stage[p], out.status[p], results.notes[p] = LINE, solved.status, solved.witness
         n_open = 0
         if len(solved.planes):
             n_open = read_out(clues.of(p), solved.planes, out.cells[0], cells.start)
         elif solved.status != CONTRADICTION:
             out.cells[0, cells] = OPEN_CELL
         if solved.status == LATE and self.stop[0] > 0:
-            self.aborted = True
+            results.aborted = True
             return
-        self.finished[p] = True
+        self.ended.append((p, True))
         if solved.status == OPEN and n_open == 0:
             out.status[p], out.found[p] = CONTRADICTION, 1  # lines only drop what no solution has
         elif solved.status == OPEN and self.bits != LINE_BIT:
-            self.solved[p], self.finished[p] = solved, False
+            self.solved[p] = solved
+            self.ended.append((p, False))
             spent = solved.seconds[0] + solved.seconds[1]
             limits = self.limits
             self.limits = replace(limits, seconds=max(limits.seconds - spent, 0.001), order="sweep")
-            self.family(np.array([p]), colour, wide=True)
+            self.family(np.array([p]), WIDE_FAMILY)
             self.limits = limits
         out.lined[p] = n_open
         if out.stage[p] == LINE:
@@ -361,12 +444,12 @@ class _Run:
         for place, seconds in zip((PACK_NS, LINE_NS), solved.seconds, strict=True):
             out.times[p, place] += int(seconds * 1e9)
 
-    def family(self, order: np.ndarray, colour: bool, wide: bool) -> None:
+    def family(self, order: np.ndarray, family: int) -> None:
         """Solve the puzzles `order`, all of one family."""
         wanted = self.limits.wanted
-        self.propagate, self.colour = propagation_of(colour, wide, self.limits.order), colour
-        self.wide = wide or self.limits.order == "rounds"  # rounds solve every line by windows
-        if order[0] in self.solved:
+        self.propagate = propagation_of(family, self.limits.order)
+        self.room_of = WIDE_FAMILY if self.limits.order == "rounds" else family  # rounds solve every line by windows
+        if int(order[0]) in self.solved:
             _deep.load()
         if not _deep.loaded and self.bits != LINE_BIT:
             # Most puzzles need no more than lines: probing and search are compiled when the first one does.
@@ -374,15 +457,14 @@ class _Run:
             self.call(order, FIRST_LEVELS, wanted)
             self.bits = bits
             order = order[self.out.status[order] == OPEN]
-            self.finished[order] = False
-            if not len(order) or self.aborted:
+            self.ended.append((order, False))
+            if not len(order) or self.results.aborted:
                 return
             _deep.load()
         self.call(order, FIRST_LEVELS, wanted)
-        deep = order[self.out.status[order] == FULL_STACK]
-        self.finished[deep] = False
-        for p in deep:
-            self.alone(p, 8 * FIRST_LEVELS, wanted)
+        if not self.bits & SAT_BIT:  # which takes what has no room
+            for p in order[self.out.status[order] == FULL_STACK]:
+                self.alone(p, 8 * FIRST_LEVELS, wanted)
         if self.limits.solutions > 2:
             for p in order[(self.out.found[order] > 2) & (self.out.stage[order] != SAT)]:
                 self.keep(p)
@@ -403,13 +485,13 @@ class _Run:
         kept = min(keep, int(out.found[p]))
         out.status[p], out.stage[p], out.found[p], out.lined[p], out.left[p] = known
         out.counts[p], out.times[p] = counts, times
-        if not self.aborted:
-            self.solutions[int(p)] = np.concatenate([out.cells[:, cells], more])[:kept]
-        self.finished[p] = not self.aborted
+        if not self.results.aborted:
+            self.results.solutions[int(p)] = np.concatenate([out.cells[:, cells], more])[:kept]
+        self.ended.append((p, not self.results.aborted))
 
     def alone(self, p: int, levels: int, wanted: int, more: np.ndarray | None = None) -> None:
         """Solve one puzzle by itself, with more and more levels of search until they are enough."""
-        while not self.aborted:
+        while not self.results.aborted:
             self.call(np.array([p]), levels, wanted, more)
             _rooms.trim()
             if self.out.status[p] != FULL_STACK:
@@ -418,7 +500,7 @@ class _Run:
 
     def call(self, order: np.ndarray, levels: int, wanted: int, more: np.ndarray | None = None) -> None:
         clues, out = self.clues, self.out
-        scratch, n_words, n_numbers = self.sizes(order, levels)
+        scratch, n_words, n_numbers = room(clues, order, self.room_of, levels, MAX_STACK_WORDS)
         try:
             words, numbers = _rooms.of(n_words, n_numbers)
         except MemoryError:
@@ -426,10 +508,12 @@ class _Run:
                 for p in order:
                     self.alone(p, levels, wanted, more)
             else:
-                out.status[order], out.stage[order], self.finished[order] = SPENT, LINE, True
-                self.witness[order[0]] = f"needs {(n_words + n_numbers) * 8 / 2**30:.1f} GiB of memory to work in"
+                out.status[order], out.stage[order] = SPENT, LINE
+                gibibytes = (n_words + n_numbers) * 8 / 2**30
+                self.results.notes[int(order[0])] = f"needs {gibibytes:.1f} GiB of memory to work in"
+                self.ended.append((order, True))
             return
-        numbers[STOP] = self.stop.ctypes.data
+        numbers[STOP] = self.stop_at
         bits = self.bits
         if order[0] in self.solved:  # then it is the only one
             p = int(order[0])
@@ -450,7 +534,7 @@ class _Run:
         )
         if more is not None:
             out = out._replace(more=more)
-        while len(order) and not self.aborted:
+        while len(order) and not self.results.aborted:
             done = solve_kernel(
                 _deep.search,
                 _deep.probe,
@@ -463,12 +547,12 @@ class _Run:
                 out,
                 asked,
             )
-            self.finished[order[:done]] = out.status[order[:done]] != FULL_STACK
+            self.ended.append((order[:done], True))
             if done and out.status[order[done - 1]] == HARD:
                 self.hard(order[done - 1], scratch, words, wanted)
-                self.finished[order[done - 1]] = not self.aborted
+                self.ended.append((order[done - 1], not self.results.aborted))
             else:
-                self.aborted |= done < len(order)
+                self.results.aborted |= done < len(order)
             order = order[done:]
 
     def hard(self, p: int, scratch: int, words: np.ndarray, wanted: int) -> None:
@@ -484,7 +568,7 @@ class _Run:
             if ready:
                 self.by_sat(p, scratch, words, wanted)
             else:
-                out.status[p], self.aborted = LATE, True
+                out.status[p], self.results.aborted = LATE, True
 
     def by_sat(self, p: int, scratch: int, words: np.ndarray, wanted: int) -> None:
         """See `hard`: the processes of the SAT solver are ready."""
@@ -503,7 +587,8 @@ class _Run:
             problem = sat.problem_of(self.clues, int(p), scratch, words, limits, known)
         if isinstance(problem, int):
             out.status[p] = SPENT
-            self.witness[p] = f"the SAT solver needs about {problem} MiB, more than the {limits.memory_mib} it may take"
+            needs = f"the SAT solver needs about {problem} MiB, more than the {limits.memory_mib} it may take"
+            self.results.notes[int(p)] = needs
             return
         left = limits.seconds - (spent + perf_counter_ns() - began) * 1e-9
         if left <= 0:
@@ -515,92 +600,11 @@ class _Run:
             for place, solution in enumerate(decision.solutions[:2]):
                 out.cells[place, cells] = solution
         if keep > 2 and len(decision.solutions) > 2:
-            self.solutions[int(p)] = decision.solutions[:keep]
+            self.results.solutions[int(p)] = decision.solutions[:keep]
         out.found[p] = max(int(out.found[p]), decision.found)
         out.counts[p, N_CONFLICTS - COUNTS] += decision.conflicts
         out.status[p] = {"exhausted": CONTRADICTION, "enough": SOLVED, "memory": SPENT}.get(decision.ending, LATE)
         if decision.ending == "memory":
-            self.witness[p] = f"the SAT solver took more than {limits.memory_mib} MiB"
-        self.aborted |= decision.ending == "stopped"
+            self.results.notes[int(p)] = f"the SAT solver took more than {limits.memory_mib} MiB"
+        self.results.aborted |= decision.ending == "stopped"
         out.times[p, SAT_NS] = perf_counter_ns() - began
-
-    def sizes(self, order: np.ndarray, levels: int) -> tuple[int, int, int]:
-        """Scratch words, words and numbers that the largest of these puzzles needs (see kernels.board)."""
-        clues = self.clues
-        heights, widths = clues.heights[order].astype(np.int64), clues.widths[order].astype(np.int64)
-        planes = np.maximum(clues.n_colours[order].astype(np.int64), 2)
-        places = layout.places_of(heights, widths, planes)
-        numbers = places.tables
-        scratch = 0
-        if self.wide:
-            scratch = self.wide_scratch(order)
-            blocks = clues.block_starts[clues.line_starts[order + 1]] - clues.block_starts[clues.line_starts[order]]
-            numbers = numbers + layout.table_numbers(planes, heights + widths, blocks.astype(np.int64))
-        elif self.colour:
-            scratch = layout.colour_scratch(int(planes.max()))
-            numbers = numbers + layout.table_numbers(0, heights + widths, 0)
-        n_levels = layout.levels_of(heights * widths, places.state_words, levels, MAX_STACK_WORDS)
-        words = layout.work_words(places, scratch, n_levels)
-        return scratch, int(words.max()), int(numbers.max())
-
-    def wide_scratch(self, order: np.ndarray) -> int:
-        """Scratch words for the longest windows among all lines of these puzzles."""
-        clues, most = self.clues, 0
-        for p in order:
-            height, width = int(clues.heights[p]), int(clues.widths[p])
-            blocks = clues.block_starts[clues.line_starts[p] : clues.line_starts[p + 1] + 1].astype(np.int64)
-            cells = layout.filled_cells(clues.lengths, blocks)
-            n = np.repeat([width, height], [height, width])
-            size = layout.plane_words(n)
-            need = layout.line_scratch(int(clues.n_colours[p]), np.diff(blocks), n - cells, size)
-            if not clues.lengths[blocks[0] : blocks[-1]].all():
-                need = np.maximum(need, layout.blot_scratch(int(clues.n_colours[p]), np.diff(blocks), size))
-            most = max(most, int(need.max()) + layout.places_of(height, width, 2).line_words)
-        return most
-
-    def results(self, valid: np.ndarray) -> Results:
-        out, n = self.out, len(valid)
-        found, status = out.found, out.status
-        exhausted = valid & (status == CONTRADICTION)
-        outcome = np.full(n, CODE[Outcome.STALLED], np.int8)
-        outcome[status == LATE] = CODE[Outcome.TIMEOUT]
-        outcome[found >= 2] = CODE[Outcome.MULTIPLE]
-        outcome[(status == SOLVED) & (found == 1)] = CODE[Outcome.SOLVED]
-        outcome[exhausted & (found == 1)] = CODE[Outcome.UNIQUE]
-        outcome[exhausted & (found == 0)] = CODE[Outcome.CONTRADICTION]
-        found[~self.finished] = 0
-        outcome[~(valid & self.finished)] = CODE[Outcome.INVALID]
-        for p in np.flatnonzero((status == LATE) & (found >= 2)):
-            self.witness[p] = "the time ran out while solutions were counted"
-        seconds = out.times * 1e-9
-
-        def count(place: int) -> np.ndarray:
-            return out.counts[:, place - COUNTS]
-
-        return Results(
-            outcome=outcome,
-            stage=out.stage,
-            n_solutions=found,
-            exhausted=exhausted,
-            n_open_lines=np.maximum(out.lined, 0),
-            n_open=np.maximum(out.left, 0),
-            n_rounds=count(N_ROUNDS),
-            n_lines=count(N_LINES),
-            n_probes=count(N_PROBES),
-            n_branches=count(N_BRANCHES),
-            n_depth=count(N_DEPTH),
-            n_conflicts=count(N_CONFLICTS),
-            pack_s=seconds[:, PACK_NS],
-            line_s=seconds[:, LINE_NS],
-            probe_s=seconds[:, PROBE_NS],
-            search_s=seconds[:, SEARCH_NS],
-            sat_s=seconds[:, SAT_NS],
-            solve_s=seconds.sum(axis=1),
-            witness=self.witness,
-            cell_starts=out.starts,
-            cells=out.cells,
-            finished=self.finished,
-            solutions=self.solutions,
-            shared=self.shared,
-            aborted=self.aborted,
-        )

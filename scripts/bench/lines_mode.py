@@ -28,6 +28,8 @@ from parallel_nono.attempt import Limits
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.generator import generate_huge, generate_set
 from parallel_nono.kernels.lanes import MAX_JOBS
+from parallel_nono.kernels.layout import FIRST_LEVELS
+from parallel_nono.kernels.survey import WIDE_FAMILY, room
 from parallel_nono.lanes import run as lanes_run
 from parallel_nono.lanes.arena import Arena, WorkArrays
 from parallel_nono.lanes.compiling import compile_lanes
@@ -36,7 +38,7 @@ from parallel_nono.lanes.rounds import Rounds
 from parallel_nono.lanes.team import Threads
 from parallel_nono.puzzleset import clues_of
 from parallel_nono.solver import solve_set
-from parallel_nono.solver.pipeline import _Run
+from parallel_nono.solver.pipeline import MAX_STACK_WORDS
 
 ONLY_LINES = Limits(plan=("line",), seconds=600)
 DENSITY = ((60, 72), (120, 76), (250, 80), (600, 85), (1500, 88), (3000, 90), (7000, 92), (15_000, 94), (1 << 30, 95))
@@ -48,8 +50,7 @@ def puzzle_of(size: int) -> pa.RecordBatch:
 
 
 def scratch_of(batch: pa.RecordBatch) -> int:
-    run = _Run(clues_of(batch), None, None, 0, np.zeros(1, np.int64), [])  # type: ignore[arg-type]
-    return run.wide_scratch(np.array([0]))
+    return room(clues_of(batch), np.array([0]), WIDE_FAMILY, FIRST_LEVELS, MAX_STACK_WORDS)[0]
 
 
 def best(times: list[tuple[float, ...]]) -> tuple[float, ...]:
