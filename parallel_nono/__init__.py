@@ -9,8 +9,8 @@ The library's face:
     unique True
 
 Make puzzles: `Puzzle.of_clues`, `Puzzle.of_text`, `Puzzle.of_picture`, `generate`; or `read` them from files, which
-`write` makes. Decide them: `solve`, `solutions`, `count`; `check` grids. A notebook shows puzzles and results as
-pictures. Decide thousands: `run(RunOptions(...))`, whose results `Run` opens.
+`write` makes. Decide them: `solve`, `solutions`, `count`; `check` grids. A notebook shows puzzles and
+results as pictures. Decide files of thousands: `run(RunOptions(...))`, whose results `Run` opens.
 
 Names are imported when they are first used, so that `import parallel_nono` costs nothing.
 """
@@ -51,12 +51,12 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for editors and type checkers
     from .puzzle import Palette as Palette
     from .puzzle import Puzzle as Puzzle
     from .report.run import Run as Run
-    from .solver import solve as solve
     from .solver.several import OutOfTime as OutOfTime
     from .solver.several import SolutionCount as SolutionCount
     from .solver.several import Unfinished as Unfinished
     from .solver.several import count as count
     from .solver.several import solutions as solutions
+    from .solver.single import solve as solve
 
 __version__ = "0.1.0"
 
@@ -95,7 +95,7 @@ _HOMES = {
     "run": "batch.run",
     "run_each": "batch.run",
     "solutions": "solver.several",
-    "solve": "solver",
+    "solve": "solver.single",
     "write": "files.writing",
 }
 """Every public name and the module that it comes from."""

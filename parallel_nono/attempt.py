@@ -5,10 +5,11 @@ The fields of `Attempt` are the columns of the results; the Parquet schema is de
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 from .puzzle import Grid, Puzzle
 
@@ -118,8 +119,14 @@ class Limits:
         return min(max(self.solutions, self.count), MAX_COUNTED)
 
 
+class _Made:
+    """Has room for what makes those fields of a `Result` that are not there before somebody looks at them."""
+
+    __slots__ = ("_make",)
+
+
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(_Made):
     """The outcome for one puzzle as the library gives it.
 
     stage      the stage that decided, or the last one tried.
@@ -152,6 +159,16 @@ class Result:
     seconds: dict[str, float]
     puzzle: Puzzle = field(repr=False)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A field that is not there yet."""
+            if name not in LATE:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = self._make(self, name)
+            object.__setattr__(self, name, value)
+            return value
+
     @property
     def open_cells(self) -> tuple[tuple[int, int], ...]:
         """(row, column) from 0 of the cells that are not known without guessing."""
@@ -166,6 +183,20 @@ class Result:
         from .report.notebook import html_of_result
 
         return html_of_result(self)
+
+
+LATE = frozenset({"solutions", "partial", "puzzle"})
+"""Fields of a Result that cost more to make than all others."""
+
+
+def late_result(make: Callable[[Result, str], Any], **known: Any) -> Result:
+    """A Result with the fields `known`; `make` gives the others, which are in LATE, when they are looked at."""
+    result = object.__new__(Result)
+    put = object.__setattr__
+    put(result, "_make", make)
+    for name, value in known.items():
+        put(result, name, value)
+    return result
 
 
 # Arrow types of the columns, said where the field is said.

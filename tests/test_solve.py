@@ -21,7 +21,7 @@ from parallel_nono.puzzle import Block, InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import clues_of, plain_palette, set_of
 from parallel_nono.solver import pipeline, solve, solve_set
 from parallel_nono.solver.plans import load_plan
-from parallel_nono.solver.single import clues_of_puzzle
+from parallel_nono.solver.single import clues_of_puzzles
 
 EVERY_SOLUTION = Limits(solutions=2000, count=2000)
 
@@ -248,6 +248,7 @@ def test_an_solution_that_the_checker_rejects_is_our_bug(monkeypatch: pytest.Mon
     from parallel_nono.solver import single
 
     monkeypatch.setattr(single, "check", lambda puzzle, grid: Verdict("row 1: wrong", 0))
+    monkeypatch.setattr(single, "check_set", lambda clues, *_: np.zeros(len(clues.heights), np.int32))
     with pytest.raises(RejectedSolution, match="solution 1 is wrong: row 1: wrong"):
         solve(ones(2))
 
@@ -268,7 +269,7 @@ def test_wide_colour_puzzles_agree_with_their_own_picture() -> None:
 
 @given(st.one_of(strategies.puzzles(), strategies.blotted_puzzles()))
 def test_one_puzzle_has_the_clues_of_a_set_of_one(puzzle: Puzzle) -> None:
-    for ours, theirs in zip(clues_of_puzzle(puzzle), clues_of(set_of([puzzle])), strict=True):
+    for ours, theirs in zip(clues_of_puzzles([puzzle]), clues_of(set_of([puzzle])), strict=True):
         assert np.array_equal(ours, theirs)
         assert ours.dtype == theirs.dtype
         assert ours.flags.writeable == theirs.flags.writeable, "another type of argument is another compilation"
