@@ -9,7 +9,7 @@ The library's face:
     unique True
 
 Make puzzles: `Puzzle.of_clues`, `Puzzle.of_text`, `Puzzle.of_picture`, `generate`; or `read` them from files, which
-`write` makes. Decide them: `solve`, `solutions`, `count`; `check` grids. A notebook shows puzzles and
+`write` makes. Decide them: `solve`, `solve_many`, `solutions`, `count`; `check` grids. A notebook shows puzzles and
 results as pictures. Decide files of thousands: `run(RunOptions(...))`, whose results `Run` opens.
 
 Names are imported when they are first used, so that `import parallel_nono` costs nothing.
@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for editors and type checkers
     from .puzzle import Palette as Palette
     from .puzzle import Puzzle as Puzzle
     from .report.run import Run as Run
+    from .solver.many import solve_many as solve_many
     from .solver.several import OutOfTime as OutOfTime
     from .solver.several import SolutionCount as SolutionCount
     from .solver.several import Unfinished as Unfinished
@@ -96,6 +97,7 @@ _HOMES = {
     "run_each": "batch.run",
     "solutions": "solver.several",
     "solve": "solver.single",
+    "solve_many": "solver.many",
     "write": "files.writing",
 }
 """Every public name and the module that it comes from."""

@@ -6,13 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .many import solve_many
     from .pipeline import solve_set
     from .several import count, solutions
     from .single import solve
 
-__all__ = ["count", "solutions", "solve", "solve_set"]
+__all__ = ["count", "solutions", "solve", "solve_many", "solve_set"]
 
-_LATE = {"count": "several", "solutions": "several", "solve": "single", "solve_set": "pipeline"}
+_LATE = {"count": "several", "solutions": "several", "solve": "single", "solve_many": "many", "solve_set": "pipeline"}
 """Names and the modules that they come from when they are first used."""
 
 

@@ -59,7 +59,7 @@ def solve(puzzle: Puzzle, limits: Limits | None = None) -> Result:
     Errors   ValueError for a plan that does not exist; RejectedSolution if the checker rejects a solution, which is
              our bug: no verdict counts then.
 
-    Any number of threads may call it at once.
+    Any number of threads may call it at once. For puzzles by the thousand see `solve_many`.
 
     >>> from parallel_nono import Limits, Puzzle, solve
     >>> hook = Puzzle.of_clues(rows=[2, 1, 3], columns=[3, [1, 1], 1])
