@@ -49,13 +49,14 @@ def _word_fits(word, lengths, colours, block, end):
     none, one = np.uint64(0), np.uint64(1)
     bad = False
     for at in range(block, end):
-        length = np.int64(lengths[at])
+        last = np.int64(lengths[at]) - 1  # cell of the run; of a blot -1
         low = word & (~word + one)
         carried = word + low  # the run is gone, the bit behind it is set
         behind = carried & ~word
-        if length > 0:
-            wanted = (low << np.uint64(min(length, 64) - 1)) << one
-            bad |= (behind != wanted) | (length > 64)
+        if last >= WORD:
+            return False
+        if last >= 0:
+            bad |= behind != (low << np.uint64(last)) << one
         bad |= (low == none) | (colours[at] != 1)
         word &= carried
     return word == none and not bad
