@@ -228,7 +228,7 @@ class Attempt:
     that another process took the core away) and load (of the host, the average of a minute) are of the chunk;
     chunk_mib: most memory of the process since it began with the chunks that it was given in one go.
     mode: `puzzles`, or `lines` where workers shared the lines of the puzzle; then `worker` is the team, cpu_s counts
-    all of them, and peak_mib, chunk_mib are of the one that used most.
+    all of them, and peak_mib, chunk_mib are of the one that used most. Threads share both, read once a second.
     core: the core that the worker was bound to, -1 for none; calibration_s: see `engine.timing`, 0 if not measured.
     started, clock_us: when it was begun, by the wall clock and by the host's clock that nobody sets.
 

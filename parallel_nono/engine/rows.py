@@ -68,17 +68,19 @@ def _of_teams(
     if mib is None:
         return {}
     n = len(teams)
+    peak, recent = timing.memory_mib(now=True)
     return {
         "mode": pa.array(["lines" if team else "puzzles" for team in teams], pa.string()),
         "worker": pa.array([team or place.worker for team in teams], pa.string()),
         "chunk_cpu_s": columns["chunk_cpu_s"] + np.full(n, np.sum(cpu_s), np.float32),
-        "peak_mib": np.maximum(mib, timing.peak_mib()).astype(np.float32),
-        "chunk_mib": np.maximum(mib, timing.recent_peak_mib()).astype(np.float32),
+        "peak_mib": np.maximum(mib, peak).astype(np.float32),
+        "chunk_mib": np.maximum(mib, recent).astype(np.float32),
     }
 
 
 def _batch(work: Work, columns: dict[str, Any], n: int, place: Place) -> pa.RecordBatch:
     """A record batch of `Attempt`: given columns as they are, one value for all as a constant, the others zero."""
+    peak, recent = timing.memory_mib(now=place.alone)
     columns = {
         "run": work.run,
         "source_bytes": _exact(columns["source"]),
@@ -90,8 +92,8 @@ def _batch(work: Work, columns: dict[str, Any], n: int, place: Place) -> pa.Reco
         "worker": place.worker,
         "version": __version__,
         "repeats": 1,
-        "peak_mib": timing.peak_mib(),
-        "chunk_mib": timing.recent_peak_mib(),
+        "peak_mib": peak,
+        "chunk_mib": recent,
         "core": place.core,
         "calibration_s": place.calibration_s,
         **columns,

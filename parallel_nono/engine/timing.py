@@ -37,6 +37,9 @@ lose their meaning."""
 
 PASSES = 8
 
+GAUGE_S = 1.0
+"""Gauges of a process that several workers share are read once in so many seconds."""
+
 
 # Gauges.
 
@@ -71,6 +74,23 @@ def peak_mib() -> float:
     global _max_mib
     _max_mib = max(_max_mib, recent_peak_mib())
     return _max_mib
+
+
+class _Gauges:
+    """What the gauges of memory showed when they were read last."""
+
+    read_at, peak, recent = float("-inf"), 0.0, 0.0
+
+
+def memory_mib(now: bool) -> tuple[float, float]:
+    """`peak_mib` and `recent_peak_mib`, as of the last `GAUGE_S` seconds: asking the system takes as long as a puzzle.
+
+    now  True: as of now.
+    """
+    if now or monotonic() - _Gauges.read_at > GAUGE_S:
+        _Gauges.recent = recent_peak_mib()
+        _Gauges.peak, _Gauges.read_at = max(peak_mib(), _Gauges.recent), monotonic()
+    return _Gauges.peak, _Gauges.recent
 
 
 def fresh_peak() -> None:

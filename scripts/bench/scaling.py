@@ -1,5 +1,7 @@
-"""At how many workers the driver is the limit: measured costs, and a simulation fed with them.
+"""What more workers bring: on a real collection, measured; and at how many the driver is the limit, by a simulation.
 
+    python scripts/bench/scaling.py collection PATHS... [--workers 1 2 8] [--seconds S] [--against PYTHON]
+        the same puzzles as files and packed, in turns: seconds without the start of the process, CPU of everything
     python scripts/bench/scaling.py costs [--seconds S] > costs.json     what a lease and a row cost, here and now
     python scripts/bench/scaling.py check costs.json [--seconds S]       the model against runs with 1, 2 and 4 workers
     python scripts/bench/scaling.py simulate costs.json                  1 to 4096 workers, puzzles of 10 us to 1 s
@@ -20,6 +22,9 @@ from __future__ import annotations
 import argparse
 import heapq
 import json
+import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -30,6 +35,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import ray_overhead
 import spin
 
@@ -44,7 +50,7 @@ from parallel_nono.engine.work import LEASE_S, Chunk, Place, Work, attempt
 from parallel_nono.engine.worker import packed, unpacked
 from parallel_nono.generator import generate_set
 from parallel_nono.kinds import kind
-from parallel_nono.report.parquet import Writer
+from parallel_nono.report.parquet import Writer, sessions
 from parallel_nono.report.summary import Summary
 
 WINDOW = 2
@@ -285,12 +291,60 @@ def check(costs: Costs, seconds: float) -> None:
             )
 
 
+def collection(options: argparse.Namespace) -> None:
+    """Runs of a collection in turns; the best of each kind, by the clock and by CPU."""
+    trees = {"this": sys.executable} | ({"other": options.against} if options.against else {})
+    found: dict[tuple[str, str, int], list[tuple[float, float, int]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        packed_set = str(Path(folder, "set.parquet"))
+        command = [sys.executable, "-m", "parallel_nono", "pack", *options.files, packed_set]
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # 3: some are broken
+        for turn in range(options.turns):
+            for form, paths in (("packed", [packed_set]), ("files", options.files)):
+                for workers in options.workers:
+                    for tree, python in trees.items():
+                        out = Path(folder, f"out-{turn}-{form}-{workers}-{tree}")
+                        one = timed_run(python, paths, workers, options.seconds, out)
+                        found.setdefault((tree, form, workers), []).append(one)
+    print("| tree | form | workers | puzzles | seconds | over 1 | CPU s | of 1 | CPU ms a puzzle |\n|" + "---|" * 9)
+    for (tree, form, workers), runs in found.items():
+        seconds, cpu = (min(run[place] for run in runs) for place in (0, 1))
+        first = found[tree, form, options.workers[0]]
+        alone, alone_cpu = (min(run[place] for run in first) for place in (0, 1))
+        n = runs[0][2]
+        cells = (
+            f"{n} | {seconds:.2f} | {alone / seconds:.2f} | {cpu:.2f} | {cpu / alone_cpu:.2f} | {1000 * cpu / n:.2f}"
+        )
+        print(f"| {tree} | {form} | {workers} | {cells} |")
+
+
+def timed_run(python: str, paths: list[str], workers: int, seconds: float, out: Path) -> tuple[float, float, int]:
+    """Seconds of a run without the start of its process, CPU seconds of it and all that it started, and its rows."""
+    command = [python, "-m", "parallel_nono", "run", *paths, "--quiet", "--out", str(out)]
+    command += ["--workers", str(workers), "--seconds", str(seconds), "--engine", "local"]
+    process = subprocess.Popen(command, cwd=out.parent)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)}: exit code {process.returncode}")
+    last = sessions(out)[-1]
+    return last["seconds"], used.ru_utime + used.ru_stime, pq.read_table(out / "rows", columns=["name"]).num_rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("costs", "check", "simulate"))
-    parser.add_argument("file", nargs="?", type=Path)
-    parser.add_argument("--seconds", type=float, default=8.0, help="of the kernel, each worker and run")
+    parser.add_argument("what", choices=("collection", "costs", "check", "simulate"))
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--seconds", type=float, default=8.0, help="of the kernel, each worker and run; or a puzzle")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 8])
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--against", help="the interpreter of another tree")
     options = parser.parse_args()
+    if options.what == "collection":
+        options.files = [os.path.abspath(path) for path in options.files]
+        collection(options)
+        return
+    options.file = Path(options.files[0]) if options.files else None
     if options.what == "costs":
         print(json.dumps(asdict(costs(options.seconds))))
         return
