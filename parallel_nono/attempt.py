@@ -189,13 +189,27 @@ LATE = frozenset({"solutions", "partial", "puzzle"})
 """Fields of a Result that cost more to make than all others."""
 
 
-def late_result(make: Callable[[Result, str], Any], **known: Any) -> Result:
-    """A Result with the fields `known`; `make` gives the others, which are in LATE, when they are looked at."""
+def late_result(
+    make: Callable[[Result, str], Any],
+    outcome: Outcome,
+    stage: str,
+    n_solutions: int,
+    exhausted: bool,
+    witness: str,
+    counts: dict[str, int],
+    seconds: dict[str, float],
+) -> Result:
+    """A Result without the fields of LATE; `make` gives them when they are looked at."""
     result = object.__new__(Result)
     put = object.__setattr__
     put(result, "_make", make)
-    for name, value in known.items():
-        put(result, name, value)
+    put(result, "outcome", outcome)
+    put(result, "stage", stage)
+    put(result, "n_solutions", n_solutions)
+    put(result, "exhausted", exhausted)
+    put(result, "witness", witness)
+    put(result, "counts", counts)
+    put(result, "seconds", seconds)
     return result
 
 

@@ -172,8 +172,14 @@ class MoreFields(TypedDict, total=False):
     warnings: tuple[str, ...]
 
 
+class _Packed:
+    """Has room for the clues as arrays: made by whoever first solves the puzzle, and no part of it."""
+
+    __slots__ = ("_clues",)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Puzzle:
+class Puzzle(_Packed):
     """A nonogram. Made of tuples, so it can be hashed, compared and read in a debugger.
 
     rows, columns  clues, top to bottom and left to right; their numbers are the height and the width.

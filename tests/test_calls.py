@@ -31,11 +31,11 @@ from parallel_nono import (
     solve,
     solve_many,
 )
-from parallel_nono.attempt import late_result
 from parallel_nono.kernels import layout, survey
 from parallel_nono.puzzleset import clues_of, plain_palette, puzzles_of, set_of
 from parallel_nono.solver import many, pipeline, single
 from parallel_nono.solver.plans import load_plan
+from parallel_nono.solver.single import clues_of_puzzle
 
 SEVERAL = (
     Limits(),
@@ -184,11 +184,22 @@ def test_a_result_is_the_same_before_and_after_a_look() -> None:
     assert unique.partial is unique.solutions[0]
 
 
+def test_what_is_kept_with_a_puzzle_is_no_part_of_it() -> None:
+    puzzle, other = ones(3), ones(3)
+    said = solve(puzzle)
+    assert clues_of_puzzle(puzzle) is clues_of_puzzle(puzzle)
+    assert (puzzle, hash(puzzle), repr(puzzle)) == (other, hash(other), repr(other))
+    assert pickle.dumps(puzzle) == pickle.dumps(other)
+    for twin in (pickle.loads(pickle.dumps(puzzle)), copy.copy(puzzle), replace(puzzle, name="other")):
+        assert not hasattr(twin, "_clues")
+        assert told(solve(twin))[:-1] == told(said)[:-1]
+    turned = replace(puzzle, rows=puzzle.rows[:2])
+    assert solve(turned).outcome == "contradiction"
+
+
 def test_what_a_result_has_not_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="'Result' object has no attribute 'solution'"):
         solve(ones(1)).solution  # noqa: B018
-    with pytest.raises(AttributeError):
-        late_result(lambda result, name: None).outcome  # noqa: B018
     with pytest.raises(AttributeError):
         object.__new__(Result).puzzle  # noqa: B018
 

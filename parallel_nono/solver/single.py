@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, chain
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..checker import RejectedSolution, check
 from ..checker.fast import check_set
 from ..kernels.board import (
     CONTRADICTION,
+    COUNTS,
     N_BRANCHES,
     N_CONFLICTS,
     N_DEPTH,
@@ -28,13 +28,11 @@ from ..kernels.board import (
     N_ROUNDS,
     OPEN_CELL,
 )
-from ..kernels.board import COUNTS as FIRST
 from ..kernels.clues import Clues
 from ..kernels.solve import LINE_NS, PROBE_NS, SAT_NS, SEARCH_NS
 from ..puzzle import Grid, Puzzle, line_name
 from .pipeline import OUTCOME_OF, Lines, Results, solve_clues
 
-COUNTS = ("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts", "n_open_lines", "n_open")
 UNIQUE = Outcome.UNIQUE
 OUTCOMES_OF = [[OUTCOMES[code] for code in row] for row in OUTCOME_OF.tolist()]
 
@@ -43,9 +41,6 @@ BYTE = 256
 
 BLACK = np.ones(1, np.uint16).tobytes()
 """The colour of a black block."""
-
-_counted = itemgetter(*(place - FIRST for place in (N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_DEPTH, N_CONFLICTS)))
-
 
 ASKED = Limits()
 """Of whoever gives none."""
@@ -74,26 +69,36 @@ def solve(puzzle: Puzzle, limits: Limits | None = None) -> Result:
 
 def solve_one(puzzle: Puzzle, limits: Limits, abort: np.ndarray | None = None, lines: Lines | None = None) -> Result:
     """`solve` that can be stopped, or helped; abort, lines as of `solve_set`."""
-    clues = clues_of_puzzles([puzzle])
+    clues = clues_of_puzzle(puzzle)
     results = solve_clues(clues, limits, abort, lines, known=True)
     return next(results_of(clues, results, limits, lambda _: puzzle))
+
+
+def clues_of_puzzle(puzzle: Puzzle) -> Clues:
+    """A set of one. It is kept with the puzzle: who counts solutions, or tries several plans, packs the clues once."""
+    found: Clues | None = getattr(puzzle, "_clues", None)
+    if found is None:
+        found = clues_of_puzzles([puzzle])
+        object.__setattr__(puzzle, "_clues", found)
+    return found
 
 
 def clues_of_puzzles(puzzles: Sequence[Puzzle]) -> Clues:
     """What `puzzleset.clues_of` gives of a set of these puzzles, without Arrow, which takes longer than a puzzle."""
     sides = [side for puzzle in puzzles for side in (puzzle.rows, puzzle.columns)]
     clues = list(chain.from_iterable(sides))
-    lengths = [block[0] for clue in clues for block in clue]
     n, sizes = len(puzzles), list(map(len, sides))
     n_colours = [len(puzzle.palette) for puzzle in puzzles]
+    if max(n_colours) <= 2:
+        lengths = [block[0] for clue in clues for block in clue]
+        colours = np.frombuffer(BLACK * len(lengths), np.uint16)
+    else:
+        flat = list(chain.from_iterable(chain.from_iterable(clues)))
+        lengths, colours = flat[::2], _packed("H", flat[1::2], np.uint16)
     line_starts = list(accumulate(sizes, initial=0))[::2]
     block_starts = accumulate(map(len, clues), initial=0)
     numbers = [*sizes[::2], *sizes[1::2], *n_colours, *line_starts, *block_starts, *lengths]
     every = _packed("i", numbers, np.int32)
-    if max(n_colours) <= 2:
-        colours = np.frombuffer(BLACK * len(lengths), np.uint16)
-    else:
-        colours = _packed("H", [block[1] for clue in clues for block in clue], np.uint16)
     at, blocks = 4 * n + 1, 4 * n + len(clues) + 2
     heights, widths, palettes = every[:n], every[n : 2 * n], every[2 * n : 3 * n]
     return Clues(heights, widths, palettes, every[3 * n : at], every[at:blocks], every[blocks:], colours)
@@ -130,17 +135,19 @@ def results_of(
         if outcome is not UNIQUE or not len(solutions):
             cells = results.known if found and outcome is not UNIQUE else results.cells[0]
             known = cells[ends[place] : ends[place + 1]].copy()
-        yield late_result(
+        result = late_result(
             _Late(solutions.copy(), known, width, partial(puzzle_of, place) if late else None).field,
-            outcome=outcome,
-            stage=STAGES[stage],
-            n_solutions=found,
-            exhausted=status == CONTRADICTION,
-            witness="" if outcome is UNIQUE else results.witness_of(place),
-            counts=dict(zip(COUNTS, (*_counted(counts), max(lined, 0), max(left, 0)), strict=True)),
-            seconds=_seconds(times, check_s),
-            **({} if late else {"puzzle": puzzle_of(place)}),
+            outcome,
+            STAGES[stage],
+            found,
+            status == CONTRADICTION,
+            "" if outcome is UNIQUE else results.witness_of(place),
+            _counts(counts, lined, left),
+            _seconds(times, check_s),
         )
+        if not late:
+            object.__setattr__(result, "puzzle", puzzle_of(place))
+        yield result
 
 
 class _Late(NamedTuple):
@@ -174,6 +181,20 @@ def _grid(cells: np.ndarray, width: int) -> Grid:
     return tuple(zip(*[iter(numbers)] * width, strict=True))  # each row takes the next `width` of them
 
 
+def _counts(counts: Sequence[int], lined: int, left: int) -> dict[str, int]:
+    """Counts of the kernel as `Result.counts`."""
+    return {
+        "n_rounds": counts[N_ROUNDS - COUNTS],
+        "n_lines": counts[N_LINES - COUNTS],
+        "n_probes": counts[N_PROBES - COUNTS],
+        "n_branches": counts[N_BRANCHES - COUNTS],
+        "n_depth": counts[N_DEPTH - COUNTS],
+        "n_conflicts": counts[N_CONFLICTS - COUNTS],
+        "n_open_lines": max(lined, 0),
+        "n_open": max(left, 0),
+    }
+
+
 def _seconds(times: Sequence[int], check_s: float) -> dict[str, float]:
     """Nanoseconds of the stages as `Result.seconds`."""
     return {
@@ -189,31 +210,32 @@ def _seconds(times: Sequence[int], check_s: float) -> dict[str, float]:
 def _kept(results: Results, limits: Limits) -> list[np.ndarray]:
     """uint16[k, cells] of each puzzle: the solutions to be shown."""
     cells, starts, most = results.cells, results.cell_starts.tolist(), min(limits.solutions, 2)
-    return [
-        results.solutions[place][: limits.solutions]
-        if place in results.solutions
-        else cells[: min(found, most), starts[place] : starts[place + 1]]
+    kept = [
+        cells[: found if found < most else most, starts[place] : starts[place + 1]]
         for place, found in enumerate(results.n_solutions.tolist())
     ]
+    for place, solutions in results.solutions.items():
+        kept[place] = solutions[: limits.solutions]
+    return kept
 
 
 def _check(clues: Clues, results: Results, kept: Sequence[np.ndarray], puzzle_of: Callable[[int], Puzzle]) -> None:
     """Errors: RejectedSolution for a solution that breaks a clue, or is there twice."""
     found, starts, cells = results.n_solutions, results.cell_starts, results.cells
     first = check_set(clues, cells[0], starts, found.astype(np.bool_)).tolist()
-    most = max(map(len, kept))
-    second = check_set(clues, cells[1], starts, found > 1).tolist() if most > 1 else first
-    for place, grids in enumerate(kept):
-        if len(grids) <= 1 and first[place] < 0:
-            continue
-        wrong: list[int] = [first[place], second[place]]
-        if len(grids) > len(wrong):
-            wrong = [_wrong_line(clues.of(place), grid) for grid in grids]
+    several = [place for place, solutions in enumerate(kept) if len(solutions) > 1 or first[place] >= 0]
+    if not several:
+        return
+    second = check_set(clues, cells[1], starts, found > 1).tolist()
+    for place in several:
+        solutions, wrong = kept[place], [first[place], second[place]]
+        if len(solutions) > len(wrong):
+            wrong = [_wrong_line(clues.of(place), cells) for cells in solutions]
         seen: set[bytes] = set()
-        for number, (grid, line) in enumerate(zip(grids, wrong, strict=False), start=1):
-            if line >= 0 or grid.tobytes() in seen:
-                raise RejectedSolution(_rejected(puzzle_of(place), number, grid, line))
-            seen.add(grid.tobytes())
+        for number, (cells, line) in enumerate(zip(solutions, wrong, strict=False), start=1):
+            if line >= 0 or cells.tobytes() in seen:
+                raise RejectedSolution(_rejected(puzzle_of(place), number, cells, line))
+            seen.add(cells.tobytes())
 
 
 def _wrong_line(clues: Clues, grid: np.ndarray) -> int:
