@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -194,12 +194,47 @@ class SetBuilder:
 
     def finish(self) -> pa.RecordBatch:
         """The set, digests computed."""
-        heights, widths = np.array(self.heights, np.int32), np.array(self.widths, np.int32)
-        lines = _offsets(heights + widths)
-        blocks = _offsets(np.concatenate(self.counts) if self.counts else np.zeros(0, np.int32))
-        lengths = np.concatenate(self.lengths) if self.lengths else np.zeros(0, np.int32)
-        colours = np.concatenate(self.colours) if self.colours else np.zeros(0, np.uint16)
-        clues = Clues(heights, widths, np.array(self.n_colours, np.int32), lines, blocks, lengths, colours)
+        return Columns(
+            self.names,
+            self.sources,
+            self.indexes,
+            np.array(self.heights, np.int32),
+            np.array(self.widths, np.int32),
+            np.array(self.n_colours, np.int32),
+            np.concatenate(self.counts) if self.counts else np.zeros(0, np.int32),
+            np.concatenate(self.lengths) if self.lengths else np.zeros(0, np.int32),
+            np.concatenate(self.colours) if self.colours else np.zeros(0, np.uint16),
+            pa.array(self.palettes, pa.list_(COLOUR)),
+            pa.array(self.goals, pa.list_(pa.uint16())),
+            pa.array(self.metadata, pa.string()),
+            self.warnings,
+            self.errors,
+        ).batch()
+
+
+class Columns(NamedTuple):
+    """What is in a set, but for the digests: lists, flat arrays (see SetBuilder) and columns of Arrow."""
+
+    names: Sequence[str]
+    sources: Sequence[str]
+    indexes: Sequence[int]
+    heights: np.ndarray
+    widths: np.ndarray
+    n_colours: np.ndarray
+    counts: np.ndarray
+    lengths: np.ndarray
+    colours: np.ndarray
+    palettes: pa.Array
+    goals: pa.Array
+    metadata: pa.Array
+    warnings: Sequence[str]
+    errors: Sequence[str]
+
+    def batch(self) -> pa.RecordBatch:
+        """The set, digests computed."""
+        lines, blocks = _offsets(self.heights + self.widths), _offsets(self.counts)
+        heights, widths, n_colours = self.heights, self.widths, self.n_colours
+        clues = Clues(heights, widths, n_colours, lines, blocks, self.lengths, self.colours)
 
         def nested(values: np.ndarray) -> pa.Array:
             inner = pa.ListArray.from_arrays(_arrow(blocks), _arrow(values))
@@ -213,17 +248,45 @@ class SetBuilder:
                 pa.array(digests(clues), pa.string()),
                 _arrow(heights),
                 _arrow(widths),
-                _arrow(clues.n_colours),
-                nested(lengths),
-                nested(colours),
-                pa.array(self.palettes, pa.list_(COLOUR)),
-                pa.array(self.goals, pa.list_(pa.uint16())),
-                pa.array(self.metadata, pa.string()),
+                _arrow(n_colours),
+                nested(self.lengths),
+                nested(self.colours),
+                self.palettes,
+                self.goals,
+                self.metadata,
                 pa.array(self.warnings, pa.string()),
                 pa.array(self.errors, pa.string()),
             ],
             schema=SCHEMA,
         )
+
+
+def texts_column(ends: np.ndarray, text: np.ndarray) -> pa.Array:
+    """A column of texts that lie one after another: int64[n] ends, uint8 UTF-8."""
+    buffers = [None, pa.py_buffer(_from_zero(ends)), pa.py_buffer(text)]
+    return pa.Array.from_buffers(pa.string(), len(ends), buffers)
+
+
+def goals_column(ends: np.ndarray, cells: np.ndarray) -> pa.Array:
+    """A column of goals that lie one after another: int64[n] ends, uint16 cells; null where there is no cell."""
+    offsets = _from_zero(ends)
+    none = np.diff(offsets) == 0
+    mask = pa.array(none) if none.any() else None
+    return pa.ListArray.from_arrays(_arrow(offsets), _arrow(cells), mask=mask)
+
+
+def palettes_column(palettes: Sequence[Palette]) -> pa.Array:
+    """A column of palettes; the same ones, as objects, are made once. Null for black and white."""
+    places: dict[int, int] = {}
+    for palette in palettes:
+        places.setdefault(id(palette), len(places))
+    different = dict(zip(map(id, palettes), palettes, strict=True))
+    made = [None if one == BLACK_AND_WHITE else [colour._asdict() for colour in one] for one in different.values()]
+    return pa.array(made, pa.list_(COLOUR)).take(pa.array([places[id(palette)] for palette in palettes], pa.int32()))
+
+
+def _from_zero(ends: np.ndarray) -> np.ndarray:
+    return np.concatenate(([0], ends)).astype(np.int32)
 
 
 def _offsets(counts: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mutations import mutated, packed_like_parsed, sound
+from mutations import lines_mutated, mutated, packed_like_parsed, read_from, sound
 from strategies import blotted_puzzles, puzzles, puzzles_of_clues, puzzles_of_grids
 
 from parallel_nono import formats
@@ -33,6 +33,7 @@ INKS = (BLACK_AND_WHITE[0], Colour("blue", "a", 0x0000FF), Colour("red", "b", 0x
 COLOUR = Puzzle.of_grid([[1, 0, 2, 2, 0], [0] * 5, [1, 1, 2, 0, 0], [2, 0, 0, 1, 0]], INKS)
 FULL = Puzzle.of_grid([[1, 1, 1], [1, 0, 0]])
 CROSSED = Puzzle.of_grid([[1, 0], [0, 1]])
+BARE = replace(SQUARE, goal=None)
 ERROR = None
 
 EXPECTED: dict[str, tuple[str, list[Puzzle | None]]] = {
@@ -361,7 +362,7 @@ PACKERS = [form.name for form in FORMATS if form.pack]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PACKERS)
-@given(found=st.lists(puzzles_of_grids(most=6, max_colours=2), min_size=1, max_size=4), seed=st.integers(0, 99))
+@given(found=st.lists(puzzles_of_grids(most=6, max_colours=4), min_size=1, max_size=4), seed=st.integers(0, 99))
 @settings(max_examples=60)
 def test_pack_gives_what_parse_gives(name: str, found: list[Puzzle], seed: int) -> None:
     form = format_named(name)
@@ -388,18 +389,23 @@ def test_pack_gives_what_parse_gives_of_spoilt_texts(name: str) -> None:
     whole = [(SAMPLES / file).read_bytes() for file, (form_name, _) in EXPECTED.items() if form_name == name]
     whole += [content_of([puzzle], name).encode() for puzzle in PROOFS if carries(form, puzzle)]
     packed_like_parsed([(f"f{i}", mutated(rng.choice(whole), rng)) for i in range(600)], name)
+    packed_like_parsed([(f"f{i}", lines_mutated(rng.choice(whole), rng)) for i in range(600)], name)
 
 
-@pytest.mark.parametrize("name", ["non", "webpbn"])
-def test_the_quick_reader_takes_files_as_they_are_written(name: str) -> None:
+@pytest.mark.parametrize("name", PACKERS)
+def test_the_compiled_reader_takes_files_as_they_are_written(name: str) -> None:
     form = format_named(name)
     assert form.pack
-    several = [replace(puzzle, name="a b", metadata=(("author", "A. Nobody"),)) for puzzle in (TINY, SQUARE)]
-    texts = [content_of(several, name), content_of([replace(several[0], goal=None)], name), "what is this"]
-    texts += [content_of([COLOUR], name)] if name == "webpbn" else []
-    packed = form.pack(texts)
-    assert packed.owners.tolist() == [0, 0, 1, 3][: 3 + (name == "webpbn")]
-    assert [facts.goal is None for facts in packed.facts or ()][:3] == [False, False, True]
+    facts = (("author", "A. Nobody"), ("copyright", "(c) 2026 by A. Nobody"))
+    several = [replace(puzzle, name=f"a {n}", metadata=facts) for n, puzzle in enumerate((SQUARE, CROSSED, BARE))]
+    several += [replace(COLOUR, name="c", metadata=facts)] if name in ("webpbn", "olsak") else []
+    texts = [content_of([puzzle], name).encode() for puzzle in several]
+    packed = form.pack([*texts[:1], b"", b"what is this", *texts[1:], texts[0].rstrip()])
+    assert packed.owners.tolist() == [0, *range(3, len(several) + 3)]
+    batch = reading.read_many([(f"f{form.extensions[0]}", text) for text in texts])
+    assert batch.column("lengths").to_pylist() == set_of(several).column("lengths").to_pylist()
+    if form.several:
+        assert form.pack([content_of(several, name).encode()]).owners.tolist() == [0] * len(several)
 
 
 @pytest.mark.parametrize("name", ["nin", "taai", "sgt"])
@@ -407,7 +413,7 @@ def test_pack_takes_the_ordinary_text_itself(name: str) -> None:
     form = format_named(name)
     assert form.pack
     text = content_of([SQUARE], name)
-    packed = form.pack([text, "what is this\n", text])
+    packed = form.pack([text.encode(), b"what is this\n", text.encode()])
     assert packed.owners.tolist() == [0, 2]
     assert packed.heights.tolist() == packed.widths.tolist() == [4, 4]
     batch = set_of([replace(SQUARE, goal=None)])
@@ -453,6 +459,428 @@ def test_odd_taai_texts_are_read_alike(texts: list[str]) -> None:
 )
 def test_odd_game_ids_are_read_alike(texts: list[str]) -> None:
     assert_packed_like_parsed(format_named("sgt"), texts)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["2 1\n1\n1\n#\n2\n", "2 1\n1\n1\n##\n2\n", "2 1\n1\n1\n# \n2\n", "2 1\n1\n1\n#x\n2\n", "2 1\n1\n1\n#\n2\n#\n"],
+        [
+            "2 1\n1\n\n#\n1\n",
+            "2 1\n\n1\n1\n#\n2",
+            "2 1\n1\n1\n2\n",
+            "2 1\n1\n1\n#\n2\n2\n",
+            "02 1\n1\n1\n#\n2\n",
+            "2 1\n#\n",
+        ],
+        [
+            "2  1 \n 1\n1 \n#\n2\n \n\n",
+            "2 1\n1\n1\n#\n2\n2 1\n1\n1\n#\n2\n",
+            "0000002 1\n1\n1\n#\n2\n",
+            "2 1 1\n1\n1\n#\n2\n",
+        ],
+    ],
+)
+def test_odd_mk_texts_are_read_alike(texts: list[str]) -> None:
+    assert_packed_like_parsed(format_named("mk"), texts)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [
+            ":\n1\n:\n1\n:\n",
+            ":\n1\n:\n1",
+            ":\n\n1\n:\n1\n\n",
+            ":\n1\n:\n1\n\n:\n",
+            "words\n: a\n1\n: b\n1\n: c\n\n",
+            ":\n:\n:\n",
+        ],
+        [
+            "#d\n a:x red\n:\n1a\n:\n1a\n:\n",
+            "#d\n a:x red\n:\n1\n:\n1\n:\n",
+            "#D\n 1:x red\n 0:. #fff\n:\n1\n:\n1\n:\n",
+        ],
+        [
+            "#d\n a:x red\n a:y blue\n:\n1a\n:\n1a\n:\n",
+            "#d\n a:x nocolour\n:\n1a\n:\n1a\n",
+            "#d\n a:x red/blue\n:\n1a\n:\n1a\n",
+        ],
+        [
+            "#d\n a:x red\n b:y blue\n:\n1b1b\n:\n1b\n\n1b\n:\n",
+            "#d\n:\n1\n:\n1\n",
+            "#d\n 3:x red\n:\n13\n:\n1\n",
+            "#t\n:\n1\n:\n1\n",
+        ],
+        [
+            ":\n1\n:\n1\n:\n1\n",
+            ":\n1\n:\n1\n: end\nwords\n\n#d\n",
+            ":\n1\n:\n1\n:\n#T\n",
+            ":\n1\n:\n1\n:\n:\n1\n:\n1\n:\n",
+            ":\n0\n:\n,\n",
+            ":\n1 , 1\n:\n1\n0\n1\n",
+            ":\n1?\n:\n1\n",
+            "BM\n:\n1\n:\n1\n",
+        ],
+        [
+            "#d\n ?:x red\n:\n1?\n:\n1?\n",
+            "#d\n ,:x red\n:\n1,\n:\n1,\n",
+            ":\n1a\n:\n1a\n",
+            ":\n-\n1\n:\n1\n",
+            "#d\n a:  red\n:\n1a\n:\n1a\n",
+        ],
+    ],
+)
+def test_odd_olsak_texts_are_read_alike(texts: list[str]) -> None:
+    assert_packed_like_parsed(format_named("olsak"), texts)
+
+
+WIDE = (
+    *("©", "é", "“x”", "猫", "😺", "\u00a0", "\u0085", "\u00ad", "\u2028", "\u3000", "\ufeff", "\u2009"),
+    *("&copy;", "&eacute;", "a & b", "&amp"),
+)
+PLACES = ("title", "A.", "Nobody", ":", "4", "goal", "\n")
+
+
+@pytest.mark.parametrize("name", PACKERS)
+@pytest.mark.parametrize("codec", ["utf-8", "latin-1", "utf-16", "cp1252"])
+def test_characters_beyond_ascii_are_read_alike(name: str, codec: str) -> None:
+    facts = (("author", "A. Nobody"),)
+    form = format_named(name)
+    text = content_of([replace(SQUARE, name="title", metadata=facts)], name)
+    text = text.replace("$1", "$title").replace("4x4:", "title\t4x4:")
+    texts = [text.replace(old, wide + old) for wide in WIDE for old in PLACES]
+    texts += [text.replace("title", f"title {wide}") for wide in WIDE]
+    data = [text.encode(codec, "ignore") for text in texts]
+    packed_like_parsed([(f"f{i}.{name}", one) for i, one in enumerate(data)], name)
+    if codec == "utf-8" and "A. Nobody" in text:
+        assert form.pack
+        assert len(form.pack([text.replace("A. N", f"{wide} N").encode() for wide in WIDE[:5]]).owners) == 5
+
+
+NON = "width 2\nheight 1\nrows\n2\ncolumns\n1\n1\n"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [
+            NON,
+            NON.rstrip(),
+            f"title x\n{NON}",
+            f'title "x"\n{NON}',
+            f'title " x"\n{NON}',
+            f'title ""\n{NON}',
+            f"title\n{NON}",
+        ],
+        [
+            f'{NON}goal "11"\n',
+            f'{NON}goal "10"\n',
+            f'{NON}goal "1"\n',
+            f"{NON}goal 11\n",
+            f'goal "11"\n{NON}',
+            f'{NON}goal "1 1"',
+        ],
+        [
+            f"# a comment\n{NON}",
+            f'# by "me"\n{NON}',
+            f'# title "me"\n{NON}',
+            f'# by "me" \n{NON}',
+            f'# "\n{NON}',
+            f"#\n{NON}",
+            f'# by ""\n{NON}',
+        ],
+        [
+            f'by "a"\nby "b"\n{NON}',
+            f'# by "a"\nby "b"\n{NON}',
+            f"by a  \n{NON}",
+            f"by #a\n{NON}",
+            f'by "a" b\n{NON}',
+            f"by a&amp;b\n{NON}",
+        ],
+        [
+            f"{NON}====\n{NON}",
+            f"{NON}===\n{NON}",
+            f"{NON}=====\n{NON}",
+            f"{NON}====\n",
+            f"====\n{NON}",
+            f"{NON}====\n\n====\n{NON}",
+            NON + NON,
+        ],
+        [
+            NON.replace("rows\n2", "rows\n\n2\n# x"),
+            NON.replace("1\n1\n", "1,1\n1\n"),
+            NON.replace("1\n1\n", "1\n\n"),
+            NON.replace("2\nc", ",\nc"),
+        ],
+        [
+            NON.replace("width 2", "width 02"),
+            NON.replace("width 2", 'width "2"'),
+            NON.replace("width 2", "width 2\nwidth 2"),
+            NON.replace("rows", "row"),
+        ],
+        [
+            NON.replace("rows", "rows "),
+            NON.replace("rows", "Rows"),
+            f" {NON}",
+            f"\n\n{NON}",
+            f"{NON} \n",
+            f'{NON}by "x"\n',
+            f'{NON}# by "x"\n',
+            f"{NON}color a #f00\n",
+        ],
+        [
+            "columns\n1\n1\nrows\n2\nwidth 2\nheight 1\n",
+            "width 2\nheight 1\ncolumns\n1\n1\nrows\n2\n",
+            f"saved x\n{NON}",
+            f"x_-y z\n{NON}",
+        ],
+    ],
+)
+def test_odd_non_texts_are_read_alike(texts: list[str]) -> None:
+    assert_packed_like_parsed(format_named("non"), texts)
+
+
+XML = (
+    '<puzzleset><puzzle><title>t</title><clues type="columns"><line><count>1</count></line></clues>'
+    '<clues type="rows"><line><count>1</count></line></clues></puzzle></puzzleset>'
+)
+RED = '<color name="red" char="r">f00</color>'
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [
+            XML,
+            f'<?xml version="1.0"?>{XML}',
+            f'\n<?xml version="1.0"?>{XML}',
+            f'<?xml version="1.0" encoding="latin-1"?>{XML}',
+            f"{XML}x",
+            f"{XML}\n",
+        ],
+        [
+            XML.replace("<title>t</title>", text)
+            for text in (
+                "",
+                "<title></title>",
+                "<title>a &amp; b</title>",
+                "<title> a\n b </title>",
+                "<title>a]]></title>",
+            )
+        ],
+        [
+            XML.replace("<title>t</title>", text)
+            for text in (
+                "<id>7</id>",
+                "<title>a</title><title>b</title>",
+                "<Title>t</Title>",
+                "<title>&copy;&quot;\\</title>",
+            )
+        ],
+        [
+            XML.replace("<title>t</title>", text)
+            for text in (
+                "<title>&#169;</title>",
+                "<title>&eacute;</title>",
+                "<title>&amp</title>",
+                "<note>n</note>",
+                "<titl>t</titl>",
+            )
+        ],
+        [
+            XML.replace("<puzzleset>", text)
+            for text in (
+                "<puzzleset><title>all</title>",
+                "<puzzleset><author>a</author>",
+                "<puzzleset>text",
+                "<puzzleset><id>1</id>",
+            )
+        ],
+        [
+            XML.replace("<puzzle>", f"<puzzle{text}>")
+            for text in (
+                ' type="grid"',
+                ' type="triddler"',
+                ' backgroundcolor="x"',
+                ' defaultcolor="red"',
+                ' defaultcolor="white"',
+                ' id="1"',
+            )
+        ],
+        [
+            XML.replace("<clues", text + "<clues", 1)
+            for text in (
+                RED,
+                2 * RED,
+                '<color name="white" char=" ">eee</color>',
+                '<color name="black" char="">000</color>',
+                '<color name="red" char="r">no</color>',
+            )
+        ],
+        [
+            XML.replace("<count>", text)
+            for text in (
+                '<count color="red">',
+                '<count color="black">',
+                '<count color="white">',
+                "<count >",
+                "<count> ",
+                "<count>0",
+                "<count>00000000001",
+            )
+        ],
+        [
+            XML.replace("<clues", RED + "<clues", 1).replace("<count>", '<count color="red">'),
+            XML.replace("<line>", "<line/><line>"),
+            XML.replace("<line>", "<line><!-- -->"),
+        ],
+        [
+            XML.replace("</puzzle>", f'<solution type="goal"><image>{text}</image></solution></puzzle>')
+            for text in ("|X|", "X", "|.|", "|XX|", "|X||X|", "| X |", "", "|X| |X|")
+        ],
+        [
+            XML.replace("rows", "columns"),
+            XML.replace("columns", "rows"),
+            XML.replace("rows", "row"),
+            XML.replace('<clues type="rows">', '<clues type="rows"> <line/> '),
+            XML[:-1],
+            XML[:90],
+        ],
+        [
+            XML.replace("</puzzle>", "</puzzle>" + XML[11:-12]),
+            XML.replace("</puzzle>", "</puzzle>" + XML[11:-12].replace("<title>t</title>", "<id>3</id>")),
+        ],
+    ],
+)
+def test_odd_xml_texts_are_read_alike(texts: list[str]) -> None:
+    assert_packed_like_parsed(format_named("webpbn"), texts)
+
+
+JSON = '{"name": "n", "rows": [[2]], "columns": [[1], [1]]}'
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [
+            JSON,
+            f"[{JSON}]",
+            f"[{JSON}, {JSON}]",
+            f"[{JSON},]",
+            f'{{"puzzles": [{JSON}]}}',
+            f'{{"puzzles": [{JSON}], "x": 1}}',
+            f"{JSON}x",
+            f"{JSON}\n{JSON}\n",
+            f"{JSON} {JSON}",
+        ],
+        [
+            JSON.replace("[[2]]", text)
+            for text in (
+                "[[2], []]",
+                "[[2,0]]",
+                "[[0]]",
+                "[[0, 0]]",
+                "[[02]]",
+                "[[2 1]]",
+                "[[2,]]",
+                "[[-1]]",
+                "[[2.0]]",
+                "[[true]]",
+                "[2]",
+                "[]",
+                '["2"]',
+                "[[2]",
+            )
+        ],
+        [JSON.replace('"rows"', f'"{text}"') for text in ("row", "row_clues", "ver", "Rows", "cols")]
+        + [JSON.replace("columns", "cols"), JSON.replace('"columns"', '"column"')],
+        [
+            JSON.replace('"name": "n"', text)
+            for text in (
+                '"title": "n"',
+                '"name": ""',
+                '"name": " n"',
+                '"name": "n", "title": "m"',
+                '"name": 5',
+                '"x": 5',
+                '"x": -5',
+                '"x": 05',
+                '"x": "y"',
+                '"x": null',
+            )
+        ],
+        [
+            JSON.replace('"name": "n"', text)
+            for text in (
+                '"width": 2',
+                '"width": 3',
+                '"height": 1, "width": 2',
+                '"height": "9"',
+                '"n_rows": 7',
+                '"rowCount": 1',
+                '"colour": 5',
+                '"x": 5.5',
+                '"x": [1]',
+                '"x": 1e3',
+            )
+        ],
+        [
+            JSON.replace('"name": "n"', text)
+            for text in (
+                '"metadata": {}',
+                '"metadata": {"by": "me"}, "x": "y"',
+                '"x": "y", "metadata": {"x": "z"}',
+                '"metadata": {"a": 5}',
+                '"metadata": 5',
+                '"x": "\\u00e9"',
+            )
+        ],
+        [
+            JSON.replace("]]}", f']], "goal": {text}}}')
+            for text in ('["##"]', '["11"]', '["#."]', '["##", "##"]', '"##"', "[[1, 1]]", '["#"]', "null", "[]")
+        ]
+        + [JSON.replace("{", '{"goal": ["##"], ')],
+        [
+            JSON.replace("{", "{ \n").replace(":", " :\t").replace("[", "[ ").replace("]", " ]"),
+            JSON.replace("}", ', "rows": [[2]]}'),
+            JSON.replace("n", "n.jsonl:1", 1) + "\n" + JSON,
+            JSON + "\n \n" + JSON,
+        ],
+        [JSON.replace('"n"', f'"{text}"') + "\n" + JSON for text in ("f0.json:1", "f0:1", "f1", "f0.json", "f0#1")]
+        + [JSON.replace(",", ",\n") + "\n" + JSON],
+    ],
+)
+def test_odd_json_texts_are_read_alike(texts: list[str]) -> None:
+    assert_packed_like_parsed(format_named("json"), texts)
+
+
+def test_a_text_is_read_alike_under_every_name() -> None:
+    texts = [(path.name, path.read_bytes()) for path in sorted(SAMPLES.iterdir())]
+    texts += [(name, content_of([SQUARE], name).encode()) for name in PACKERS]
+    endings = [ending for name in PACKERS for ending in format_named(name).extensions]
+    items = [
+        (f"{name}{ending}", data)
+        for name, data in texts
+        for ending in (*endings, "", ".txt", ".pynogram.non", ".freenono.xml", ".non.gz", ".png", ".NON")
+    ]
+    assert read_from(items, None, 0).equals(read_from(items, None, 1 << 60))
+
+
+@pytest.mark.parametrize("size", ["200000", "200001", "999999999", "99999999999999999999", "0", "00"])
+def test_sizes_that_a_text_only_claims_cost_nothing(size: str) -> None:
+    texts = {
+        "non": NON.replace("2", size),
+        "nin": f"{size} {size}\n1\n1\n",
+        "mk": f"{size} 1\n1\n#\n1\n",
+        "olsak": f":\n{size}\n:\n{size} {size}\n",
+        "taai": f"$1\n{size}\n{size}\n",
+        "sgt": f"{size}x{size}:1/1\n",
+        "webpbn": XML.replace("<count>1", f"<count>{size}"),
+        "json": JSON.replace("2", size),
+    }
+    for name in PACKERS:
+        assert_packed_like_parsed(format_named(name), [texts[name], 3 * texts[name]])
 
 
 # Messages: where, what was expected, what was found.
@@ -909,6 +1337,18 @@ def test_all_real_files_are_read(shared: Path) -> None:
     # triddlers, triangles, two files of solutions, and a file of faults
     assert all(re.search("not supported|a file of solutions|/invalid_input.txt:", text) for text in errors), errors
     assert len(errors) == 13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["data", "cases", "cases2"])
+def test_real_files_are_read_alike_by_compiled_readers(shared: Path, folder: str) -> None:
+    items = [(source.name, source.load()) for source in reading.sources([shared / folder]) if not source.packed]
+    assert len(items) > 10
+    assert read_from(items, None, 0).equals(read_from(items, None, 1 << 60))
+    for form in FORMATS:
+        if form.pack:
+            chosen = [(name, data) for name, data in items if name.endswith(form.extensions)]
+            packed_like_parsed([item for item in chosen if len(item[1]) < 100_000], form.name)
 
 
 def test_goals_of_real_files_obey_their_clues(shared: Path) -> None:

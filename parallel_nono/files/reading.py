@@ -6,25 +6,40 @@ What can't be read never raises in the set functions: it is a row with an `error
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Literal, overload
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
-from ..formats import Content, Format, Packed, could_be, format_named, recognise, recognise_bytes, unpacked_name
+from ..formats import (
+    BINARY,
+    Content,
+    Format,
+    Packed,
+    could_be,
+    format_named,
+    only_named,
+    recognise,
+    recognise_bytes,
+    unpacked_name,
+)
 from ..formats.common.decode import decode
-from ..formats.common.text import MAX_CELLS, MAX_LINE, fits, labelled, lengths, stem
-from ..puzzle import BLACK_AND_WHITE, InvalidPuzzle, Puzzle
+from ..formats.common.text import MAX_LINE, fits, labelled, lengths, stem
+from ..puzzle import InvalidPuzzle, Puzzle
 from .containers import PEEK, Skipped, Source, sources
 from .paths import PARQUET_MAGIC
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from ..puzzleset import SetBuilder
 
 PACK_FROM = 16 << 10
 """Characters from which the compiled readers are used: for less, loading them costs more than they save."""
+
+AT_ONCE = 4 << 20
+"""Bytes of many texts that are read at once."""
 
 PIECE = 1 << 20
 """Characters of a long text that are read at once."""
@@ -36,6 +51,13 @@ FORMAT_HINT = "`pnono formats` lists them; --format NAME forces one"
 
 PHOTOS = ((b"\xff\xd8\xff", "JPEG"), (b"II*\0", "TIFF"), (b"MM\0*", "TIFF"), (b"RIFF", "WebP"))
 """How pictures begin that don't keep single cells."""
+
+
+ANY = "surrogatepass"
+"""How text becomes bytes and text again, whatever is in it."""
+
+BEGINNINGS = frozenset(sign.encode("latin-1") for sign in "".join(BINARY.values()) + "IM")
+"""What binary formats and photos begin with, of those whose first byte is ASCII."""
 
 
 def content_and_format(data: bytes, source: str, form: Format | None) -> tuple[Content, str, Format]:
@@ -266,31 +288,165 @@ def _loaded(source: Source) -> tuple[bytes, InvalidPuzzle | None]:
 
 
 def _read_many(items: Iterable[tuple[str, bytes, InvalidPuzzle | None]], format: str | None) -> pa.RecordBatch:
-    from ..puzzleset import SetBuilder
+    reader = _Reader(format_named(format) if format else None)
+    for item in items:
+        reader.add(*item)
+    return reader.finish()
 
-    forced = format_named(format) if format else None
-    builder = SetBuilder()
-    waiting: list[tuple[str, str]] = []  # (text, source) of one format, to be packed together
-    packer: Format | None = None
-    for source, data, error in items:
+
+class _Waiting(NamedTuple):
+    """A text that waits for the compiled reader of its format: its place among all, its name, its bytes."""
+
+    place: int
+    source: str
+    data: bytes
+
+
+class _Reader:
+    """Reads texts, those of one format together, and gives their puzzles in the order of the texts.
+
+    A text whose name has the ending of one format goes to the compiled reader of that format as it is. What that takes
+    is what `content_and_format` would have found: it is plain (`_is_plain`), so that decoding changes nothing; `sniff`
+    or `begins` says yes, so that the ending decides. Everything else goes through `content_and_format`, and where that
+    finds a format with a compiled reader, the text as decoded is offered again.
+    """
+
+    def __init__(self, forced: Format | None) -> None:
+        from ..puzzleset import SetBuilder
+
+        self.forced = forced
+        self.n = 0
+        self.builder = SetBuilder()
+        self.places: list[int] = []  # of the rows of the builder
+        self.sets: list[tuple[pa.RecordBatch, np.ndarray]] = []  # each with the places of its rows
+        self.named: dict[str, list[_Waiting]] = {}  # by format: those that its name chose
+        self.found: dict[str, list[_Waiting]] = {}  # those that `content_and_format` chose
+        self.size = 0  # bytes that wait
+
+    def add(self, source: str, data: bytes, error: InvalidPuzzle | None) -> None:
+        """Read one text, now or later."""
+        place = self.n
+        self.n += 1
+        form = self.forced or only_named(source)
+        if error is None and form is not None and form.pack is not None and len(data) <= PEEK:
+            self.named.setdefault(form.name, []).append(_Waiting(place, source, data))
+            self.size += len(data)
+        else:
+            self.look(place, source, data, error)
+        if self.size > AT_ONCE:
+            self.flush()
+
+    def look(self, place: int, source: str, data: bytes, error: InvalidPuzzle | None, refused: str = "") -> None:
+        """Find out what a text is. refused: the format whose compiled reader did not take it, so that `parse` does."""
         try:
             if error:
                 raise error
-            text, warning, form = content_and_format(data, source, forced)
+            text, warning, form = content_and_format(data, source, self.forced)
         except InvalidPuzzle as problem:
-            _pack(builder, packer, waiting)
-            builder.add_error(str(problem), source, 1, problem.name or stem(source))
-            continue
-        alone = form.pack is None or warning or not text.isascii()
-        if form is not packer or alone:
-            _pack(builder, packer, waiting)
-            packer = form
-        if alone or isinstance(text, bytes):
-            _parse(builder, form, text, source, warning)
+            self.builder.add_error(str(problem), source, 1, problem.name or stem(source))
+            self.places.append(place)
+            return
+        if form.pack is None or warning or isinstance(text, bytes) or form.name == refused:
+            self.parse(place, form, text, source, warning)
         else:
-            waiting.append((text if text.endswith("\n") else text + "\n", source))
-    _pack(builder, packer, waiting)
-    return builder.finish()
+            self.found.setdefault(form.name, []).append(_Waiting(place, source, text.encode("utf-8", ANY)))
+            self.size += len(text)
+
+    def parse(self, place: int, form: Format, text: Content, source: str, warning: str) -> None:
+        """Read a text with care."""
+        _parse(self.builder, form, text, source, warning)
+        self.places += [place] * (len(self.builder) - len(self.places))
+
+    def flush(self) -> None:
+        """Read all that waits."""
+        few = self.size < PACK_FROM
+        for name, waiting in self.named.items():
+            plain = [] if few else [text for text in waiting if _is_plain(text.data)]
+            taken = self.pack(name, plain)
+            offered = {text.place for text in plain}
+            for text in waiting:
+                if text.place not in taken:
+                    self.look(*text, None, name if text.place in offered else "")
+        self.named.clear()
+        for name, waiting in self.found.items():
+            taken = set() if few else self.pack(name, waiting)
+            for text in waiting:
+                if text.place not in taken:
+                    self.parse(text.place, format_named(name), text.data.decode("utf-8", ANY), text.source, "")
+        self.found.clear()
+        self.size = 0
+
+    def pack(self, name: str, waiting: list[_Waiting]) -> set[int]:
+        """Give texts to the compiled reader of their format; returns the places of those that it took."""
+        import numpy as np
+
+        form = format_named(name)
+        assert form.pack is not None
+        packed = form.pack([text.data for text in waiting]) if waiting else None
+        if packed is None or not len(packed.owners):
+            return set()
+        places = np.array([text.place for text in waiting])[packed.owners]
+        self.sets.append((_set_of(packed, [text.source for text in waiting]), places))
+        return set(places.tolist())
+
+    def finish(self) -> pa.RecordBatch:
+        """The puzzles of all texts."""
+        import numpy as np
+        import pyarrow as pa
+
+        self.flush()
+        if len(self.builder) or not self.sets:
+            self.sets.append((self.builder.finish(), np.array(self.places, np.int64)))
+        places = np.concatenate([places for _, places in self.sets])
+        if len(self.sets) == 1 and not np.any(np.diff(places) < 0):
+            return self.sets[0][0]
+        table = pa.Table.from_batches([batch for batch, _ in self.sets]).combine_chunks()
+        (batch,) = table.take(pa.array(np.argsort(places, kind="stable"))).combine_chunks().to_batches()
+        return batch
+
+
+def _is_plain(data: bytes) -> bool:
+    """True for bytes that are their own text if they are UTF-8, and that no binary format and no photo begins like."""
+    return not (b"\r" in data or b"\0" in data or b"\x1a" in data or data[:1] in BEGINNINGS)
+
+
+def _set_of(packed: Packed, files: Sequence[str]) -> pa.RecordBatch:
+    """The set of what a compiled reader made of texts with these names."""
+    import numpy as np
+    import pyarrow as pa
+
+    from ..puzzleset import COLOUR, Columns, goals_column, palettes_column, texts_column
+
+    n = len(packed.owners)
+    first = np.searchsorted(packed.owners, np.arange(len(files) + 1))
+    indexes = np.arange(n) - first[packed.owners] + 1
+    sources = [files[owner] for owner in packed.owners.tolist()]
+    inks = packed.colours
+    return Columns(
+        _names(packed, sources, indexes.tolist(), (np.diff(first)[packed.owners] == 1).tolist()),
+        sources,
+        indexes,
+        packed.heights,
+        packed.widths,
+        np.array(list(map(len, packed.palettes)) if packed.palettes else [2] * n, np.int32),
+        packed.counts,
+        packed.lengths,
+        np.ones(len(packed.lengths), np.uint16) if inks is None else inks,
+        palettes_column(packed.palettes) if packed.palettes else pa.nulls(n, pa.list_(COLOUR)),
+        goals_column(*packed.goals) if packed.goals else pa.nulls(n, pa.list_(pa.uint16())),
+        texts_column(*packed.facts) if packed.facts else pa.array([""] * n),
+        [""] * n,
+        [""] * n,
+    ).batch()
+
+
+def _names(packed: Packed, sources: Sequence[str], indexes: Sequence[int], alone: Sequence[bool]) -> list[str]:
+    """What puzzles are called: by themselves, or after their files, the only one of its file just so."""
+    titles, labels = packed.titles or [""] * len(sources), packed.labels or [""] * len(sources)
+    return [
+        title or labelled(source, label, index, one)
+        for title, label, source, index, one in zip(titles, labels, sources, indexes, alone, strict=True)
+    ]
 
 
 def _parse(builder: SetBuilder, form: Format, text: Content, source: str, warning: str) -> None:
@@ -299,73 +455,6 @@ def _parse(builder: SetBuilder, form: Format, text: Content, source: str, warnin
             builder.add_error(str(item), source, item.index, item.name)
         else:
             builder.add(item)
-
-
-def _pack(
-    builder: SetBuilder, form: Format | None, waiting: list[tuple[str, str]], packed: Packed | None = None
-) -> None:
-    """Read the waiting texts with the compiled reader of their format, what it leaves with `parse`; clear the list.
-
-    packed  what that reader made of them, where somebody has asked it.
-    """
-    import numpy as np
-
-    if not waiting:
-        return
-    assert form is not None
-    assert form.pack is not None
-    if packed is None and sum(len(text) for text, _ in waiting) < PACK_FROM:
-        for text, source in waiting:
-            _parse(builder, form, text, source, "")
-        waiting.clear()
-        return
-    packed = packed or form.pack([text for text, _ in waiting])
-    cells = packed.heights.astype(np.int64) * packed.widths
-    first = np.searchsorted(packed.owners, np.arange(len(waiting) + 1))
-    lines = np.concatenate(([0], np.cumsum(packed.heights + packed.widths, dtype=np.int64)))
-    blocks = np.concatenate(([0], np.cumsum(packed.counts, dtype=np.int64)))
-    understood = np.diff(first) > 0
-    if cells.size and cells.max() > MAX_CELLS:
-        understood[packed.owners[cells > MAX_CELLS]] = False
-    ends = [0, *(np.flatnonzero(np.diff(understood)) + 1).tolist(), len(waiting)]
-    for start, end in pairwise(ends):
-        if not understood[start]:
-            for text, source in waiting[start:end]:
-                _parse(builder, form, text, source, "")
-            continue
-        a, b = int(first[start]), int(first[end])
-        owners = packed.owners[a:b].tolist()
-        indexes = (np.arange(a, b) - first[packed.owners[a:b]] + 1).tolist()
-        files = [source for _, source in waiting]
-        if packed.labels is None:
-            names = [stem(files[owner]) for owner in owners]
-        else:
-            alone = (np.diff(first) == 1).tolist()
-            names = [
-                labelled(files[owner], label, index, alone[owner])
-                for owner, label, index in zip(owners, packed.labels[a:b], indexes, strict=True)
-            ]
-        at, to = lines[a], lines[b]
-        builder.add_black_white(
-            packed.heights[a:b].tolist(),
-            packed.widths[a:b].tolist(),
-            packed.counts[at:to],
-            packed.lengths[blocks[at] : blocks[to]],
-            names,
-            "",
-        )
-        if packed.facts is not None:
-            facts = packed.facts[a:b]
-            builder.names[-len(owners) :] = [f.title or name for f, name in zip(facts, names, strict=True)]
-            builder.metadata[-len(owners) :] = [fact.metadata for fact in facts]
-            builder.palettes[-len(owners) :] = [fact.palette for fact in facts]
-            builder.n_colours[-len(owners) :] = [len(fact.palette or BLACK_AND_WHITE) for fact in facts]
-            builder.goals[-len(owners) :] = [fact.goal for fact in facts]
-        if packed.colours is not None:
-            builder.colours[-1] = packed.colours[blocks[at] : blocks[to]]
-        builder.sources[-len(owners) :] = [files[owner] for owner in owners]
-        builder.indexes[-len(owners) :] = indexes
-    waiting.clear()
 
 
 def batches(source: Source, format: str | None = None, about: int = PIECE) -> Iterator[pa.RecordBatch]:
@@ -395,30 +484,51 @@ def batches(source: Source, format: str | None = None, about: int = PIECE) -> It
         return
     del data
     if form.cut is None or isinstance(text, bytes):
-        builder = SetBuilder()
-        if form.pack is None or warning or isinstance(text, bytes) or not text.isascii():
-            _parse(builder, form, text, source.name, warning)
-        else:
-            _pack(builder, form, [(text, source.name)])
-        yield builder.finish()
+        yield _read_piece(form, text, source.name, warning)
         return
     before = n_lines = 0
     for piece in _pieces(text, form.cut, about):
-        builder = SetBuilder()
-        if form.pack is None or not piece.isascii() or warning:
-            _parse(builder, form, "\n" * n_lines + piece, source.name, warning)  # line numbers as in the whole file
-        else:
-            _pack_piece(builder, form, piece, source.name, n_lines)
-        n = len(builder)
-        if before:
-            for place, index in enumerate(builder.indexes):
-                if builder.names[place] in (labelled(source.name, "", index, False), stem(source.name)):
-                    builder.names[place] = labelled(source.name, "", index + before, False)
-                builder.indexes[place] = index + before
-        before += n
+        batch = _read_piece(form, piece, source.name, warning, n_lines)
+        yield from (_counted_on(batch, source.name, before),) if batch.num_rows else ()
+        before += batch.num_rows
         n_lines += piece.count("\n")
-        if n:
-            yield builder.finish()
+
+
+def _read_piece(form: Format, text: Content, source: str, warning: str, n_lines: int = 0) -> pa.RecordBatch:
+    """The set of a text, or of a piece of one before which there are so many lines."""
+    from ..puzzleset import SetBuilder
+
+    if isinstance(text, str) and form.pack is not None and not warning:
+        packed = form.pack([text.encode("utf-8", ANY)])
+        if len(packed.owners):
+            return _set_of(packed, [source])
+    builder = SetBuilder()
+    if isinstance(text, bytes):
+        _parse(builder, form, text, source, warning)
+    elif text.strip() or form.pack is None:
+        _parse(builder, form, "\n" * n_lines + text, source, warning)  # line numbers as in the whole file
+    return builder.finish()
+
+
+def _counted_on(batch: pa.RecordBatch, source: str, before: int) -> pa.RecordBatch:
+    """The set of a piece of a text, of which so many puzzles are before it."""
+    import pyarrow as pa
+
+    if not before:
+        return batch
+    names, indexes = batch.column("name").to_pylist(), batch.column("index").to_pylist()
+    numbers = [index + before for index in indexes]
+    unnamed = [
+        name in (labelled(source, "", index, False), stem(source)) for name, index in zip(names, indexes, strict=True)
+    ]
+    names = [
+        labelled(source, "", number, False) if own else name
+        for own, number, name in zip(unnamed, numbers, names, strict=True)
+    ]
+    columns = {"name": pa.array(names, pa.string()), "index": pa.array(numbers, pa.int32())}
+    return pa.RecordBatch.from_arrays(
+        [columns.get(name, batch.column(name)) for name in batch.schema.names], schema=batch.schema
+    )
 
 
 def _packed_rows(source: Source, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
@@ -434,15 +544,6 @@ def _packed_rows(source: Source, columns: tuple[str, ...]) -> Iterator[pa.Record
         if first < last:
             yield batch.slice(first, last - first)
         at += batch.num_rows
-
-
-def _pack_piece(builder: SetBuilder, form: Format, piece: str, source: str, n_lines: int) -> None:
-    assert form.pack is not None
-    packed = form.pack([piece])
-    if len(packed.owners):
-        _pack(builder, form, [(piece, source)], packed)
-    elif piece.strip():
-        _parse(builder, form, "\n" * n_lines + piece, source, "")
 
 
 def _pieces(text: str, cut: str, about: int) -> Iterator[str]:

@@ -14,7 +14,7 @@ from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..puzzle import InvalidPuzzle, Puzzle
+from ..puzzle import InvalidPuzzle, Palette, Puzzle
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,29 +36,18 @@ def encoded(content: Content) -> bytes:
     return content if isinstance(content, bytes) else content.encode()
 
 
-class Facts(NamedTuple):
-    """What a text says of a puzzle beside its clues, as sets keep it (`puzzleset.SCHEMA`).
-
-    title     its own name, "" where it has none; metadata: a JSON object or "".
-    palette   None: black and white; goal: colour indices row by row, uint16, None: none.
-    """
-
-    title: str
-    metadata: str
-    palette: list[dict[str, Any]] | None
-    goal: np.ndarray | None
-
-
 class Packed(NamedTuple):
     """Puzzles read at once from several texts, in order.
 
     owners   int32[puzzles], ascending: the text that each came from. A text that is no owner was not understood.
     heights, widths  int32[puzzles]
     counts   int32[lines], blocks of each line, all puzzles after one another, rows first in each.
-    lengths  int32[blocks]
-    labels   what the text calls each puzzle, "" where it does not; None: the texts have no names.
-    facts    None: the texts say nothing else.
-    colours  uint16[blocks]; None: black and white.
+    lengths  int32[blocks];  colours  uint16[blocks], None: black and white.
+    titles   the own name of each, "" where it has none; None: the texts have no names.
+    labels   what tells it apart in its text, "": nothing; None: its number does.
+    facts    (int64[puzzles] ends, uint8 UTF-8): metadata as sets keep them (`puzzleset.SCHEMA`); None: there are none.
+    goals    (int64[puzzles] ends, uint16 cells row by row), without a cell where there is none; None: there are none.
+    palettes  None: all are black and white.
     """
 
     owners: np.ndarray
@@ -66,9 +55,12 @@ class Packed(NamedTuple):
     widths: np.ndarray
     counts: np.ndarray
     lengths: np.ndarray
-    labels: list[str] | None
-    facts: list[Facts] | None = None
     colours: np.ndarray | None = None
+    titles: list[str] | None = None
+    labels: list[str] | None = None
+    facts: tuple[np.ndarray, np.ndarray] | None = None
+    goals: tuple[np.ndarray, np.ndarray] | None = None
+    palettes: list[Palette] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +78,10 @@ class Format:
                 format without names are named by `text.stem`.
     write       puzzles -> text, or None if the format is read only. Errors: InvalidPuzzle naming what it cannot
                 carry (colours, several puzzles). It never sees a blot unless `blots` is True.
-    pack        ASCII texts -> the same puzzles as `parse` gives (tests hold them against each other) as flat arrays,
-                for formats read by the ten thousand. A text with anything unusual in it is left to `parse`.
+    pack        bytes without CR, NUL and Ctrl-Z -> the same puzzles as `parse` gives of their text (tests hold them
+                against each other) as flat arrays, for formats read by the ten thousand. It takes nothing that is not
+                UTF-8, or that neither `sniff` nor `begins` would take; a text with anything unusual in it is left to
+                `parse`.
     first       characters one of which such a text begins with, blanks apart; "": any. Of a binary format the byte
                 with which its files begin, as a character.
     picture     a file keeps the picture in place of the clues: only puzzles with a goal can be written.
@@ -110,7 +104,7 @@ class Format:
     sniff: Callable[[Any], bool]
     parse: Callable[[Any, str], Parsed]
     write: Callable[[Iterable[Puzzle]], Any] | None = None
-    pack: Callable[[Sequence[str]], Packed] | None = None
+    pack: Callable[[Sequence[bytes]], Packed] | None = None
     colours: bool = False
     several: bool = False
     blots: bool = False
@@ -220,6 +214,9 @@ def format_named(name: str) -> Format:
     raise InvalidPuzzle(f"expected a format among {', '.join(f.name for f in _formats())}, found {name!r}")
 
 
+MOST_ENDINGS = 3
+"""Full stops of the longest ending, with that of a packing."""
+
 PACKINGS = (".gz", ".xz", ".bz2", ".zst", ".zstd")
 """Endings of single files that are packed."""
 
@@ -266,6 +263,18 @@ def could_be(form: Format, text: str) -> bool:
 def _named(ending: str) -> tuple[Format, ...]:
     """The formats of a name that goes on like this from its first full stop."""
     return tuple(_format(module) for module, endings in MODULES.items() if ending.endswith(endings))
+
+
+def only_named(source: str) -> Format | None:
+    """The format whose ending a file name has, where no other format has it too."""
+    parts = source.rpartition("/")[2].split(".")[1:][-MOST_ENDINGS:]
+    return _only_named(".".join(parts)) if parts else None
+
+
+@lru_cache(maxsize=1024)
+def _only_named(endings: str) -> Format | None:
+    found = _named(unpacked_name("." + endings))
+    return found[0] if len(found) == 1 else None
 
 
 def _sniffed(text: str, source: str) -> Format | None:

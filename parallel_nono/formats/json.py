@@ -26,7 +26,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
-from . import Format, Parsed, dataset
+from . import Format, Packed, Parsed, dataset
 from .common import json_lines
 from .common.shades import shade
 from .common.text import (
@@ -75,6 +75,8 @@ NAMES = {"name", "title", "content"}
 COLOUR_KEYS = ("name", "char", "rgb")
 TOKEN = re.compile(r"\s*([0-9]+|\?)\s*(\S*)\s*\Z")
 LONGEST_BLOCK = 60
+LEAST = len('{"rows":[[]],"cols":[[]]}')
+"""Characters of the shortest puzzle."""
 KEY = re.compile(r'"(\w{2,12})"\s*:')
 
 
@@ -388,6 +390,13 @@ def _cell(cell: Any, palette: Palette, chars: dict[str, int], place: str) -> int
     raise wrong(place, 0, f"cells of the goal from 0 to {len(palette) - 1}", cell)
 
 
+def pack(texts: Sequence[bytes]) -> Packed:
+    from ..kernels.markup import json
+    from .common.quick import pack
+
+    return pack(json, texts, LEAST, facts=True)
+
+
 def write(puzzles: Iterable[Puzzle]) -> str:
     import json
 
@@ -427,6 +436,7 @@ FORMAT = Format(
     sniff,
     parse,
     write,
+    pack,
     colours=True,
     several=True,
     blots=True,

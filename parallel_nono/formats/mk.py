@@ -6,11 +6,11 @@ An empty line is `0` or blank. Files that were put together are read one puzzle 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from ..puzzle import Puzzle
-from . import Format, Parsed
+from . import Format, Packed, Parsed
 from .common.text import (
     Lines,
     black_clues,
@@ -71,6 +71,13 @@ def _divider(lines: Lines, start: int) -> int:
     return start
 
 
+def pack(texts: Sequence[bytes]) -> Packed:
+    from ..kernels.parse import mk
+    from .common.quick import pack
+
+    return pack(mk, texts)
+
+
 def write(puzzles: Iterable[Puzzle]) -> str:
     puzzle = only_black(only_one(puzzles, TITLE), TITLE)
     rows, columns = ([lengths(clue) for clue in clues] for clues in (puzzle.rows, puzzle.columns))
@@ -84,6 +91,7 @@ FORMAT = Format(
     sniff,
     parse,
     write,
+    pack,
     blots=True,
     first="0123456789",
 )

@@ -82,11 +82,11 @@ def _read(lines: Lines, start: int, source: str) -> tuple[Puzzle, int]:
     return make(rows, columns, source, warnings=warnings), end
 
 
-def pack(texts: Sequence[str]) -> Packed:
-    from ..kernels import parse as kernels
+def pack(texts: Sequence[bytes]) -> Packed:
+    from ..kernels.parse import nin
+    from .common.quick import pack
 
-    owners, heights, widths, _, counts, blocks = kernels.read_texts(kernels.nin, texts)
-    return Packed(owners, heights, widths, counts, blocks, None)
+    return pack(nin, texts)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

@@ -35,8 +35,6 @@ from .common.text import (  # fmt: skip
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .common.sections import Draft
-
 TITLE = "Simpson's .non"
 SIZES = re.compile(r"^(?:(?:width|height|rows|columns)[ \t]+[0-9]+[ \t]*$|rows[ \t]*$|columns[ \t]*$)", re.MULTILINE)
 SIZED = re.compile(r"^(?:width|height)[ \t]+\S", re.MULTILINE)
@@ -44,15 +42,6 @@ TOKEN = re.compile(r"([0-9]+|\?)(\D?)")
 DIVIDER = re.compile(r"={4,}\Z")
 ENTITY = re.compile(r"&[#A-Za-z0-9]+;")
 CELLS = re.compile(r"[0-9a-zA-Z. ]+")
-PLAIN = r"[ !#-%'-\[\]-~]"  # printable ASCII without quotes, ampersands and backslashes
-ORDINARY = re.compile(
-    rf"((?:(?:# [a-z][a-z_-]*+ \"{PLAIN}*+\"|[a-z][a-z_-]*+[ ]++(?:\"{PLAIN}*+\"|[!$-%'-\[\]-~]{PLAIN}*+))?+\n)*+)"
-    r"(rows|columns)\n((?: *+(?:[0-9][0-9, ]*+)?\n)*+)(?!\2)(?:rows|columns)\n((?: *+(?:[0-9][0-9, ]*+)?\n)*+)"
-    rf"((?:[a-z][a-z_-]*+[ ]\"{PLAIN}*+\"\n++)*+)\Z"
-)
-"""A puzzle that the quick reader takes: facts, two sections of numbers, facts in quotes."""
-
-FACT = re.compile(r'^(# )?([a-z_-]+) +(?:"([^\n"]*)"|([^\n"]*[^\n" ]) *)$', re.MULTILINE)
 NOTED = re.compile(r'# ([a-z][a-z_-]*) (".*")\Z')
 """A fact as a comment."""
 
@@ -61,6 +50,9 @@ FACTS = ("catalogue", "title", "by", "author", "copyright", "license", "source",
 """Facts that programs know. Others are written as comments, and read back: some readers refuse what they don't know."""
 
 OWN = ("width", "height", "rows", "columns", "color", "colour", "goal", "saved", "title")
+LEAST = len("width 1\nheight 1\nrows\n1\ncolumns\n1\n")
+"""Characters of the shortest puzzle."""
+
 INKS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -87,51 +79,11 @@ def parse(text: str, source: str) -> Parsed:
             yield InvalidPuzzle(str(error), name=error.name or name, index=index)
 
 
-def pack(texts: Sequence[str]) -> Packed:
-    from .common.sections import packed
+def pack(texts: Sequence[bytes]) -> Packed:
+    from ..kernels.parse import non
+    from .common.quick import pack
 
-    return packed(map(_drafts, texts), xml=False)
-
-
-def _drafts(text: str) -> list[Draft] | None:
-    """The puzzles of a text without anything unusual in it: black-white, sections `rows` and `columns` once each."""
-    drafts = [_draft(chunk + "\n") for chunk in text.split("\n====\n")]
-    return None if None in drafts else drafts  # type: ignore[return-value]
-
-
-def _draft(text: str) -> Draft | None:
-    """The puzzle of a chunk; None if it is for `parse`."""
-    from .common.sections import Draft
-
-    found = ORDINARY.match(text)
-    if not found:
-        return None
-    head, first, one, two, tail = found.groups()
-    rows, columns = (one, two) if first == "rows" else (two, one)
-    facts: dict[str, str] = {}
-    sized = {"width": 0, "height": 0}
-    goal = ""
-    for noted, key, quoted, plain in FACT.findall(head + tail):
-        if noted and key in OWN:
-            return None
-        if key in sized and plain.isdigit() and len(plain) < 6 and not sized[key]:
-            sized[key] = int(plain)
-        elif key == "goal" and quoted and not goal:
-            goal = quoted
-        elif (key in OWN and key != "title") or key in facts:
-            return None
-        else:
-            facts[key] = quoted or plain
-    height, width = sized["height"], sized["width"]
-    title = facts.get("title", "")
-    if (
-        not height
-        or not width
-        or (goal and (len(goal) != height * width or goal.strip("01")))
-        or title != title.strip()
-    ):
-        return None
-    return Draft(height, width, rows, columns, title, "", facts, goal)
+    return pack(non, texts, LEAST, facts=True, said=_with_entities)
 
 
 @dataclass(slots=True)
@@ -304,11 +256,16 @@ def _unquoted(value: str) -> str:
         end = value.rfind('"')
         value = value[1:end] if end > 0 else value[1:]
         value = re.sub(r"\\(.)", r"\1", value)
-    if ENTITY.search(value):
+    return _with_entities(value)
+
+
+def _with_entities(text: str) -> str:
+    """A text with what entities stand for."""
+    if ENTITY.search(text):
         from html import unescape
 
-        value = unescape(value)
-    return value
+        text = unescape(text)
+    return text
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

@@ -9,10 +9,10 @@ the colour of numbers without a suffix.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ..puzzle import BLACK_AND_WHITE, Clue, Colour, InvalidPuzzle, Puzzle, letter
-from . import Format, Parsed
+from ..puzzle import BLACK_AND_WHITE, Clue, Colour, InvalidPuzzle, Palette, Puzzle, letter
+from . import Format, Packed, Parsed
 from .common.shades import shade
 from .common.text import Lines, coloured_clue, labelled, lengths, make, only_one, says_empty, shown, sizes, used, wrong
 
@@ -136,6 +136,23 @@ def _clue(line: str, source: str, place: int, suffixes: dict[str, int]) -> Clue:
     return coloured_clue(parts, source, place, line)
 
 
+def pack(texts: Sequence[bytes]) -> Packed:
+    from ..kernels.parse import olsak
+    from .common.quick import pack
+
+    return pack(olsak, texts, declared=_declared)
+
+
+def _declared(lines: str, _: str) -> Palette | None:
+    """The colours of the lines behind `#d`."""
+    warnings: list[str] = []
+    try:
+        palette = _colours(list(enumerate(["#d", *lines.split("\n")], start=1)), "", warnings)[1]
+    except InvalidPuzzle:
+        return None
+    return None if warnings else palette
+
+
 def write(puzzles: Iterable[Puzzle]) -> str:
     puzzle = only_one(puzzles, TITLE)
     lines = ["  " + " ".join(puzzle.name.split())]
@@ -161,6 +178,7 @@ FORMAT = Format(
     sniff,
     parse,
     write,
+    pack,
     colours=True,
     blots=True,
 )

@@ -60,13 +60,11 @@ def puzzle_of(id_: str, source: str, place: int, name: str, index: int) -> Puzzl
     return make(clues[width:], clues[:width], source, name=name, index=index, warnings=warnings)
 
 
-def pack(texts: Sequence[str]) -> Packed:
-    from ..kernels import parse as kernels
+def pack(texts: Sequence[bytes]) -> Packed:
+    from ..kernels.parse import sgt
+    from .common.quick import pack
 
-    owners, heights, widths, places, counts, blocks = kernels.read_texts(kernels.sgt, texts)
-    text = "".join(texts)
-    labels = [text[a:b].strip() for a, b in places.tolist()]
-    return Packed(owners, heights, widths, counts, blocks, labels)
+    return pack(sgt, texts, len("1:/\n"), labels=True, said=str.lstrip)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

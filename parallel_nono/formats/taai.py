@@ -29,10 +29,6 @@ from .common.text import (
 
 TITLE = "A TAAI set"
 BARE = re.compile(r"[1-9][0-9]*(?:\t+[1-9][0-9]*)*(?:\n+[1-9][0-9]*(?:\t+[1-9][0-9]*)*)+\s*\Z")
-BLANKS = re.compile(r"\n[ \t]*+\n[ \t]*+\n[ \t\n]*+(?:\$|\Z)")
-"""Two blank lines at the end of a puzzle."""
-
-UNREAD = "-\n"
 PICTURE = re.compile(r"\$[^\n]*\n[01](?:\t[01])+\n[01]\t")
 
 
@@ -139,14 +135,11 @@ def _fits(clues: list[Clue], n_columns: int) -> bool:
     return sum(sums[:n_columns]) == sum(sums[n_columns:]) and all(room)
 
 
-def pack(texts: Sequence[str]) -> Packed:
-    from ..kernels import parse as kernels
+def pack(texts: Sequence[bytes]) -> Packed:
+    from ..kernels.parse import taai
+    from .common.quick import pack
 
-    texts = [UNREAD if BLANKS.search(text) else text for text in texts]  # for `parse`, which tells what is in doubt
-    owners, heights, widths, places, counts, blocks = kernels.read_texts(kernels.taai, texts)
-    text = "".join(texts)
-    labels = [text[a:b].strip() for a, b in places.tolist()]
-    return Packed(owners, heights, widths, counts, blocks, labels)
+    return pack(taai, texts, len("$\n1\n1"), labels=True)
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

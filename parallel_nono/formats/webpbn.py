@@ -12,44 +12,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ..puzzle import BLACK_AND_WHITE, BLOT, Block, Clue, Colour, Grid, InvalidPuzzle, Palette, Puzzle, letter
 from . import Format, Packed, Parsed
-from .common.safexml import Element, Events, Unknown, escaped, with_characters
+from .common.safexml import Element, Events, Unknown, escaped
 from .common.shades import shade
-from .common.text import BLOT_TEXT, MAX_LINE, clues_of_goal, labelled, length_of, make, shown, sizes, used, wrong
-
-if TYPE_CHECKING:
-    from .common.sections import Draft
+from .common.text import BLOT_TEXT, clues_of_goal, labelled, length_of, make, shown, sizes, used, wrong
 
 TITLE = "webpbn XML"
 START = re.compile(r"<(?:puzzleset|puzzle|!DOCTYPE\s+pbn|nonogram\s+matrix)\b", re.IGNORECASE)
-TEXT = r"[ !-%'-;=-~\n\t\xa0-\ud7ff]*+(?:&(?:amp|lt|gt|quot|apos);[ !-%'-;=-~\n\t\xa0-\ud7ff]*+)*+"
-WORD, GAP = r"[ !#-%'-;=-~]*+", r"[ \n\t]*+"
 FACTS = ("source", "id", "title", "author", "authorid", "copyright", "description", "note")
-FACT_TAG = rf"<({'|'.join(FACTS)})>"
-QUICK_HEAD = re.compile(
-    rf"(?:<\?xml version=\"1\.0\"(?: encoding=\"[A-Za-z0-9._-]++\")?\?>)?{GAP}"
-    rf"(?:<!DOCTYPE pbn SYSTEM \"{WORD}\">{GAP})?<puzzleset>{GAP}((?:{FACT_TAG}{TEXT}</\2>{GAP})*)"
-)
-QUICK_PUZZLE = re.compile(
-    rf"<puzzle((?: type=\"grid\")?(?: backgroundcolor=\"{WORD}\")?(?: defaultcolor=\"{WORD}\")?)>{GAP}"
-    rf"((?:(?:{FACT_TAG}{TEXT}</\3>|<color name=\"{WORD}\" char=\"{WORD}\">{TEXT}</color>){GAP})*)"
-    r"<clues type=\"(rows|columns)\">"
-)
-QUICK_MIDDLE = re.compile(rf"</clues>{GAP}<clues type=\"(rows|columns)\">")
-QUICK_TAIL = re.compile(
-    rf"</clues>{GAP}(?:<solution type=\"goal\">{GAP}<image>({TEXT})</image>{GAP}</solution>{GAP})?+</puzzle>{GAP}"
-)
-QUICK_END = re.compile(rf"</puzzleset>{GAP}\Z")
-"""What the quick reader takes: the usual XML, element for element. Clues are left to its kernel."""
-
-FACT = re.compile(rf"{FACT_TAG}([^<]*+)<")
 COLOUR = re.compile(r"<color name=\"([^\"]*+)\" char=\"([^\"]*+)\">([^<]*+)<")
-NUMBERED = re.compile(r" color=\"[0-9]")
 ATTRIBUTE = re.compile(r"([a-z]+)=\"([^\"]*+)\"")
+
+LEAST = len("<puzzle>" + 2 * '<clues type="rows"><line/></clues>')
+"""Characters of less than the shortest puzzle."""
 
 _FACT, _CLUES = Element(text=True), frozenset(("rows", "columns", "row", "column"))
 GRAMMAR = dict.fromkeys(FACTS, _FACT) | {
@@ -71,98 +48,30 @@ def sniff(text: str) -> bool:
     return START.search(text[:4000]) is not None
 
 
-def pack(texts: Sequence[str]) -> Packed:
-    from .common.sections import packed
+def pack(texts: Sequence[bytes]) -> Packed:
+    from ..kernels.markup import NAMES, webpbn
+    from .common.quick import pack
 
-    return packed(map(_quick, texts), xml=True)
-
-
-def _quick(text: str) -> list[Draft] | None:
-    """The puzzles of a text without anything unusual in it: well-formed, a goal at most."""
-    text = with_characters(text)
-    head = QUICK_HEAD.match(text)
-    common = _quick_facts(head[1]) if head else None
-    if not head or common is None or "]]>" in text:
-        return None
-    drafts = []
-    at = head.end()
-    while text.startswith("<puzzle", at):
-        found = _quick_puzzle(text, at, common)
-        if found is None:
-            return None
-        draft, at = found
-        drafts.append(draft)
-    named = len(drafts) == 1 or all(draft.title for draft in drafts)
-    return drafts if drafts and named and QUICK_END.match(text, at) else None
+    return pack(webpbn, texts, LEAST, NAMES, labels=True, facts=True, said=_said, declared=_declared)
 
 
-def _quick_facts(text: str) -> dict[str, str] | None:
-    """Facts of a head that holds facts and colours; None if one stands there twice."""
-    found = FACT.findall(text)
-    facts = {key: " ".join((_unescaped(value) if "&" in value else value).split()) for key, value in found}
-    return facts if len(facts) == len(found) else None
+def _said(text: str) -> str:
+    """The text of an element."""
+    if "&" in text:
+        from html import unescape
+
+        text = unescape(text)
+    return " ".join(text.split())
 
 
-def _unescaped(text: str) -> str:
-    from html import unescape
-
-    return unescape(text)
-
-
-def _quick_puzzle(text: str, at: int, common: dict[str, str]) -> tuple[Draft, int] | None:
-    """The `<puzzle>` element at a place, and where it ends; None if it is for `parse`."""
-    from .common.sections import Draft
-
-    start = QUICK_PUZZLE.match(text, at)
-    middle = QUICK_MIDDLE.match(text, text.find("</clues>", start.end())) if start else None
-    end = QUICK_TAIL.match(text, text.find("</clues>", middle.end())) if middle else None
-    if not start or not middle or not end or start[4] == middle[1]:
-        return None
-    facts = _quick_facts(start[2])
-    inks, default = _quick_palette(start[1], tuple(COLOUR.findall(start[2])))
-    if facts is None or not inks:
-        return None
-    sides = [text[start.end() : middle.start()], text[middle.end() : end.start()]]
-    if default != 1 and any("<count>" in side for side in sides):
-        return None
-    if ' color="' in sides[0] or ' color="' in sides[1]:
-        if any(NUMBERED.search(side) for side in sides):
-            return None  # colours are numbered here: a name must not look like a number
-        for place, ink in enumerate(inks):
-            sides = [side.replace(f' color="{ink.name}"', f' color="{place}"') for side in sides]
-    rows, columns = sides if start[4] == "rows" else sides[::-1]
-    height, width = (side.count("<line>") + side.count("<line/>") for side in (rows, columns))
-    goal = _quick_goal(end[1], height, width, inks) if end[1] is not None else ""
-    if goal is None or not 0 < height <= MAX_LINE or not 0 < width <= MAX_LINE:
-        return None
-    title = facts.get("title", "")
-    label = "" if title else facts.get("id", "")
-    return Draft(height, width, rows, columns, title, label, common | facts, goal, inks), end.end()
-
-
-def _quick_goal(image: str, height: int, width: int, palette: Palette) -> str | None:
-    """The colour of each cell as a digit; None for what is no picture of that size and of ten colours at most."""
-    lines = image.split()
-    cells = [line[1:-1] for line in lines if len(line) == width + 2 and line[0] == line[-1] == "|"]
-    goal = "".join(cells)
-    chars = [colour.char for colour in palette]
-    if len(cells) != height or len(lines) != height or len(palette) > 10 or goal.strip("".join(chars)):
-        return None
-    if len(set(chars)) < len(chars) or set(chars) & set(" []|?"):
-        return None
-    return goal.translate({ord(char): str(place) for place, char in enumerate(chars)})
-
-
-@lru_cache(256)
-def _quick_palette(attributes: str, colours: tuple[tuple[str, str, str], ...]) -> tuple[Palette, int]:
-    """The colours as `_palette` finds them, and the place of the default (-1: none); no colours if one is wrong."""
+def _declared(attributes: str, colours: str) -> Palette | None:
+    """The colours of a puzzle, of the attributes of `<puzzle>` and of its elements `<color>`."""
     draft = _Draft(0, dict(ATTRIBUTE.findall(attributes)))
-    draft.colours = [(0, {"name": name, "char": char}, shade) for name, char, shade in colours]
+    draft.colours = [(0, {"name": name, "char": char}, shade) for name, char, shade in COLOUR.findall(colours)]
     try:
-        palette, places, default = _palette(draft, "")
+        return _palette(draft, "")[0]
     except InvalidPuzzle:
-        return (), -1
-    return palette, places.get(default, -1)
+        return None
 
 
 @dataclass(slots=True)

@@ -31,7 +31,7 @@ from .toolchain import environment, linker
 
 PARTS: dict[str, tuple[str, ...]] = {
     "basics": ("kernels.fit", "kernels.survey", "kernels.canonical", "kernels.text", "checker.fast"),
-    "parse": ("kernels.parse", "kernels.sections"),
+    "parse": ("kernels.parse", "kernels.markup"),
     "solve": ("kernels.solve",),
     "narrow": ("kernels.narrow",),
     "colour": ("kernels.colour",),
