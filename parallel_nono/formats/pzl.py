@@ -16,6 +16,7 @@ from ..puzzle import BLACK_AND_WHITE, Block, Clue, Colour, InvalidPuzzle, Puzzle
 from . import Format, Parsed
 from .common.shades import title_of
 from .common.text import (
+    MAX_LINE,
     Words,
     balanced,
     begins_with,
@@ -93,12 +94,13 @@ def _puzzle(words: Words, source: str, name: str, index: int) -> Puzzle:
     for line in range(first + width):
         side = line_name(line, first)
         n_blocks = words.number(f"the number of blocks of {side}")
-        clue: list[Block] = []
-        for _ in range(n_blocks):
-            length = words.number(f"{n_blocks} lengths of {side}")
+        hope, shades = f"{n_blocks} lengths of {side}", f"red, green and blue of a block of {side}"
+        clue = _plain_clue(words, n_blocks, places)
+        for _ in range(0 if clue else n_blocks):
+            length = words.number(hope)
             colour = 1
             if places:
-                red, green, blue = (words.number(f"red, green and blue of a block of {side}") for _ in range(3))
+                red, green, blue = words.number(shades), words.number(shades), words.number(shades)
                 found = places.get(red << 16 | green << 8 | blue) if max(red, green, blue) < 256 else None
                 if found is None:
                     raise wrong(source, words.line, "a colour of the list at the top", f"{red} {green} {blue}")
@@ -106,12 +108,29 @@ def _puzzle(words: Words, source: str, name: str, index: int) -> Puzzle:
             clue.append(Block(length, colour))
         if len(clue) == 1 and clue[0].length == 0:
             clue = []
-        if any(not 0 < block.length <= 200_000 for block in clue):
+        if any(not 0 < block.length <= MAX_LINE for block in clue):
             raise wrong(source, words.line, f"block lengths of {side} from 1", " ".join(str(b.length) for b in clue))
         clues.append(tuple(clue))
     inks = [Colour(c.name, letter(i, len(palette)), c.rgb) for i, c in enumerate(palette)]
     whole = BLACK_AND_WHITE if len(palette) == 1 or inks[1:] == [BLACK_AND_WHITE[1]] else (palette[0], *inks[1:])
     return make(clues[:first], clues[first:], source, palette=whole, name=name, index=index)
+
+
+def _plain_clue(words: Words, n_blocks: int, places: dict[int, int]) -> list[Block]:
+    """A clue without anything wrong in it, at once; else no word is taken."""
+    before = words.at
+    found = words.numbers(n_blocks * 4) if places else words.numbers(n_blocks)
+    if not found:
+        return []
+    inks = [1] * n_blocks
+    if places:
+        shades = zip(found[1::4], found[2::4], found[3::4], strict=True)
+        inks = [places.get(r << 16 | g << 8 | b, 0) if max(r, g, b) < 256 else 0 for r, g, b in shades]
+        found = found[::4]
+    if 0 in inks or 0 in found or max(found) > MAX_LINE:
+        words.back_to(before)
+        return []
+    return list(map(Block, found, inks))
 
 
 def write(puzzles: Iterable[Puzzle]) -> str:

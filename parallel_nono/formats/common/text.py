@@ -158,6 +158,24 @@ class Words:
             return int(word)
         return number(word, self.source, self.line, hope)
 
+    def numbers(self, n: int) -> list[int] | None:
+        """The next `n` words, if all are numbers of at most six digits; else none of them is taken."""
+        found = list(islice(self.words, n))
+        texts = [match[0] for match in found]
+        digits = "".join(texts)
+        if len(found) == n and digits.isascii() and digits.isdigit() and len(max(texts, key=len)) < 7:
+            self.at = found[-1].start()
+            return list(map(int, texts))
+        if found:
+            self.words = WORD.finditer(self.text, found[0].start())
+        return None
+
+    def back_to(self, at: int) -> None:
+        """Take no word behind the one that begins at a place."""
+        self.words = WORD.finditer(self.text, at)
+        self.at = at
+        next(self.words)
+
     @property
     def line(self) -> int:
         self._line += self.text.count("\n", self._counted, self.at)
