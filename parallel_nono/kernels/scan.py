@@ -380,20 +380,22 @@ def is_text(data, at, end):
 
 @kernel(inner=True)
 def shows(cells, start, step, n_cells, lengths, colours, block, count):
-    """True if the line of cells that begins at `start` has these runs."""
+    """True if the line of cells that begins at `start` has these runs.
+
+    Where runs end can't be foreseen, so no cell is a branch: every cell is looked at as if a run ended before it.
+    """
     run, seen = 0, 0
+    wrong = False
     colour = np.int64(0)
     for i in range(n_cells + 1):
         cell = np.int64(cells[start + i * step]) if i < n_cells else np.int64(0)
-        if run and cell != colour:
-            if seen == count or lengths[block + seen] != run or colours[block + seen] != colour:
-                return False
-            seen += 1
-            run = 0
-        if cell:
-            run += 1
+        ends = (cell != colour) & (colour != 0)
+        at = block + min(seen, count)  # behind the last block there is room for another
+        wrong |= ends & ((lengths[at] != run) | (colours[at] != colour))
+        seen += ends
+        run = run + 1 if cell == colour else 1
         colour = cell
-    return seen == count
+    return seen == count and not wrong
 
 
 @kernel(inner=True)

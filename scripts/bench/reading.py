@@ -3,9 +3,9 @@
     python scripts/bench/reading.py [FOLDER] [--puzzles N] [--rounds N] [--only NAME,NAME]
 
 Generated pictures as our writers write them, with a goal, a title and facts where the format has them. `quick` is the
-usual way, `parse` the careful one, on a tenth of the texts; the best of the rounds, taken in turns. With a folder also
-all of its files, once they are in memory, and as they lie on disk. Another tree: PYTHONPATH=TREE, with its machine code
-made before.
+usual way, `parse` the careful one, on a tenth of the texts; the best of the rounds, taken in turns. `mixed` is all of
+them, every text of another format than the one before it; then they are written into a folder, and read from there.
+With a folder also all of its files. Another tree: PYTHONPATH=TREE, with its machine code made before.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from parallel_nono.files import reading
 from parallel_nono.files.containers import sources
@@ -68,10 +69,10 @@ def items_of(name: str, n: int) -> Items:
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Wall seconds of a call."""
-    start = time.perf_counter()
+    """CPU seconds of a call, those of the system among them."""
+    start = time.process_time()
     call()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def carefully(items: Items) -> None:
@@ -108,7 +109,7 @@ def measure_folder(folder: Path, rounds: int) -> str:
     disk = min(seconds(lambda: reading.read_many(from_disk())) for _ in range(rounds))
     return (
         f"{folder}: {len(items):,} files, {n:,} puzzles: {memory * 1e3:,.0f} ms in memory "
-        f"({memory / len(items) * 1e3:.3f} ms a file), {disk * 1e3:,.0f} ms from disk"
+        f"({memory / len(items) * 1e3:.3f} ms a file), {disk * 1e3:,.0f} ms from disk ({disk / len(items) * 1e3:.3f})"
     )
 
 
@@ -122,9 +123,19 @@ def main() -> None:
     )
     options = parser.parse_args()
     print("| texts | bytes | quick, puzzles/s | parse, puzzles/s |\n|---|---|---|---|")
+    several = []
     for name, (form, *_) in KINDS.items():
         if form in options.only.split(","):
-            print(measure(name, items_of(name, options.puzzles), options.rounds), flush=True)
+            several.append(items_of(name, options.puzzles))
+            print(measure(name, several[-1], options.rounds), flush=True)
+    mixed = [
+        (f"{place}-{name}", data) for items in zip(*several, strict=True) for place, (name, data) in enumerate(items)
+    ]
+    print(measure("mixed", mixed, options.rounds), flush=True)
+    with TemporaryDirectory() as folder:
+        for place, (name, data) in enumerate(mixed[: 2 * options.puzzles]):
+            (Path(folder) / f"{place:06}-{Path(name).name}").write_bytes(data)
+        print(measure_folder(Path(folder), options.rounds))
     if options.folder:
         print(measure_folder(options.folder, options.rounds))
 
