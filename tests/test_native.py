@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import os
 import re
@@ -13,6 +15,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -503,12 +506,26 @@ def test_wishes(hook: Path) -> None:
 
 def test_kernels_of_a_part_are_found_once() -> None:
     prepare("basics")
-    from parallel_nono.kernels import fit
+    from parallel_nono.kernels import survey
 
     names = [each.function.__name__ for each in kernel_functions(PARTS["basics"])]
-    assert "misfits" in names
+    assert "survey" in names
     assert len(names) == len(set(names))
-    assert fit.misfits is not None
+    assert survey.survey is not None
+
+
+def test_kernels_call_only_what_is_for_kernels() -> None:
+    """What Python calls is a door to the library, which a kernel that Numba has to compile could not pass."""
+    doors = {each.function.__name__ for part in PARTS.values() for each in kernel_functions(part)}
+    modules = [import_module(f"parallel_nono.{name}") for part in PARTS.values() for name in part]
+    found = 0
+    for function in (node for module in modules for node in ast.walk(ast.parse(inspect.getsource(module)))):
+        if isinstance(function, ast.FunctionDef) and any("kernel" in ast.unparse(d) for d in function.decorator_list):
+            calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+            called = {call.id for call in calls if isinstance(call, ast.Name)}
+            assert not called & doors - {each.arg for each in function.args.args}, function.name
+            found += 1
+    assert found > 50
 
 
 # Wheels.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import kernel
-from .arrays import Bools, Int64s, Int64Table
 from .bits import U
-from .clues import Clues
 
 FITS = -1
 
@@ -15,8 +13,8 @@ IN_ROWS, IN_COLUMNS = 1, 2
 """Where blots of a colour are, as bits."""
 
 
-@kernel
-def misfits(clues: Clues, sums: Int64Table, verdict: Int64s, numbers: Int64Table, blotted: Bools):
+@kernel(inner=True)
+def misfits(clues, sums, verdict, numbers, blotted):
     """Look for what no solving can mend.
 
     A blot (length 0) takes one cell or more, so with blots of a colour a side may hold more cells of it than we count.

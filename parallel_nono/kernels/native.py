@@ -30,7 +30,7 @@ from .cache import PACKAGE, SEAL_BYTES, folder_of, is_private, seal_of, sources_
 from .toolchain import environment, linker
 
 PARTS: dict[str, tuple[str, ...]] = {
-    "basics": ("kernels.fit", "kernels.survey", "kernels.canonical", "kernels.text", "checker.fast"),
+    "basics": ("kernels.survey", "kernels.canonical", "kernels.text", "checker.fast"),
     "parse": ("kernels.parse", "kernels.markup"),
     "solve": ("kernels.solve",),
     "narrow": ("kernels.narrow",),

@@ -26,6 +26,7 @@ from .board import (
     NO_END,
     NODES,
     OPEN,
+    OPEN_CELL,
     PROPAGATE,
     SOLVED,
     SPENT,
@@ -165,8 +166,10 @@ def solve(
         lined = nanoseconds()
         probed = lined
         keeps = len(out.known) > 0
-        if status == OPEN and keeps and not stages & PROBE_BIT:
-            write_cells(words, base, board, out.known, at)
+        if status == OPEN and not stages & PROBE_BIT:
+            write_cells(words, base, board, out.cells[0], at)
+            if keeps:
+                write_cells(words, base, board, out.known, at)
         if status == OPEN and stages & (PROBE_BIT | SEARCH_BIT):
             forget_probes(numbers, board)
             stage = PROBE if stages & PROBE_BIT else SEARCH
@@ -196,6 +199,8 @@ def solve(
             status, found = CONTRADICTION, 1
         elif status != CONTRADICTION:
             write_cells(words, base, board, out.cells[0], at)
+        elif stage != SEARCH:
+            out.cells[0, at : at + board.height * board.width] = OPEN_CELL
         if status == LATE and load_int64(numbers[STOP]) > 0:
             return turn
         if stages & SAT_BIT and status in (OPEN, SPENT, FULL_STACK):
