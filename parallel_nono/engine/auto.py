@@ -38,7 +38,7 @@ def run(work: Work, feed: Feed, session: Session) -> Iterator[pa.RecordBatch]:
     looked = monotonic()
 
     def alive() -> bool:
-        if threads.alive or cluster is None:
+        if threads.watched() or cluster is None:
             return threads.alive
         return cluster.alive and (cluster.is_ready or not feed.finished)  # a Ray that comes too late is not waited for
 

@@ -453,10 +453,14 @@ class Cluster:
                     continue
                 count, since, reading = int(status[COUNT]), status[SINCE_MS] / 1000, status[PLACE] == READING
             alone = lease.chunk.careful or count == 1
+            slow = not alone and not reading and self._work.repeat == 1 and now - since > 2 * self._work.lease_s
+            if slow and status is not None and not actor.told:  # what it is at is hard: others go on with the rest
+                status[ABORT] = status[ABORT] or HAND_BACK
+                lease.shared_out = True
             most = MAX_READING_S if reading else self._work.limits.seconds + GRACE_S if alone else MAX_SLICE_S
             most += 0.0 if actor.n_done else FIRST_LEASE_S
             if not alone and not reading and not actor.told and now - since > max(most, 2 * SOFT_S):
-                actor.told = now
+                actor.told, lease.shared_out = now, False
                 self._tell_stop(actor, STOP)
             late = now - actor.told > GRACE_S if actor.told else (alone or reading) and now - since > most
             if late and not actor.overran:

@@ -70,13 +70,17 @@ class Threads:
             thread.join(max(0.0, deadline - monotonic()))
         self._session.stop.ended &= not self.alive
 
-    def _share_out(self) -> None:
-        """Nothing is left for us: whoever has had the same several puzzles in hand for a while gives back those that he
-        has not begun."""
-        if self._feed.dry:
-            for status in self._status_lines:
-                if status[COUNT] > 1 and status[PLACE] >= 0 and monotonic() - status[SINCE_MS] / 1000 > SHARE_S:
-                    status[ABORT] = status[ABORT] or HAND_BACK
+    def watched(self) -> bool:
+        """Whether any thread lives. Who has had several puzzles in hand for longer than a chunk should take gives back
+        those that it has not begun: what it is at is hard, and others may have done with theirs."""
+        if len(self._threads) > 1 and self._work.repeat == 1:
+            self._hand_back(2 * self._work.lease_s)
+        return self.alive
+
+    def _hand_back(self, seconds: float) -> None:
+        for status in self._status_lines:
+            if status[COUNT] > 1 and status[PLACE] >= 0 and monotonic() - status[SINCE_MS] / 1000 > seconds:
+                status[ABORT] = status[ABORT] or HAND_BACK
 
     def _serve(self, number: int) -> None:
         status, place = self._status_lines[number], Place(self._place, platform.node(), _name(number))
@@ -104,7 +108,8 @@ class Threads:
             if chunk is None:
                 if self._feed.finished:
                     return False
-                self._share_out()
+                if self._feed.dry:  # nothing is left for us
+                    self._hand_back(SHARE_S)
                 self._feed.wait(SHARE_S / 2)
                 return True
         self._held[number] = chunk
@@ -172,7 +177,7 @@ def run(work: Work, feed: Feed, session: Session, place: str = "local") -> Itera
     output: Output = Queue(2 * session.pool.workers + 2)
     threads = Threads(work, feed, session, output, place)
     try:
-        yield from collect(output, lambda: threads.alive, session.stop.asked)
+        yield from collect(output, threads.watched, session.stop.asked)
         threads.close(1.5)
         yield from drain(output)
     finally:

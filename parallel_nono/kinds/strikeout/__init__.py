@@ -82,7 +82,8 @@ def solve(
         "error": pa.array(["" if t.verdict or t.why == LATE else f"{t.solver}: {t.why}" for t in firsts], pa.string()),
         "solve_s": np.array([sum(t.seconds for t in of_game) for of_game in trials]),
     }
-    return Solved(columns, trials, bool(abort[0]))
+    finished = np.array([all(trial.why != LATE for trial in of_game) for of_game in trials], bool)
+    return Solved(columns, trials, bool(abort[0]), finished)
 
 
 def _solution(trials: list[Trial]) -> str:
