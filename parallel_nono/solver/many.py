@@ -24,7 +24,7 @@ MAX_CELLS = 1 << 20
 
 
 def solve_many(puzzles: Iterable[Puzzle] | pa.RecordBatch, limits: Limits | None = None) -> Iterator[Result]:
-    """Decide many puzzles: what `solve` says of each, in their order, at the speed of a run on one core.
+    """Decide many puzzles: what `solve` says of each, in their order, up to a thousand in a call of the solver.
 
     The kernels are called once for a chunk of puzzles, up to a thousand, and their results are given before more
     puzzles are asked for; so any number of puzzles takes little memory.
