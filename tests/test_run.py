@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -210,6 +211,23 @@ def test_ctrl_c_keeps_what_is_done_and_the_hint_goes_on(tmp_path: Path) -> None:
     assert "0.nin" in rows_of(tmp_path / "out")
     assert not (tmp_path / "out" / ".tmp").exists()
     assert "results" in output
+
+
+def test_a_run_that_waits_for_standard_input_hears_ctrl_c(tmp_path: Path) -> None:
+    """Whoever reads is in a call that nothing ends: the process goes all the same, and says how to go on."""
+    source, sink = os.pipe()
+    with open(source, "rb") as silent, open(sink, "wb", buffering=0) as begun:
+        words = [sys.executable, "-m", "parallel_nono", "run", "-", "--workers", "2", "--out", "out"]
+        process = subprocess.Popen(words, cwd=tmp_path, stdin=silent, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+        begun.write(b"width 2\n")
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "out" / "run.json").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert errors.decode().strip() == "pnono: interrupted; go on with --resume"
 
 
 LYING = """

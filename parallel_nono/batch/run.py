@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 Notice = Callable[[str], None]
 
+READING_S = 0.5
+"""So long the end of a run waits for whoever reads: standard input may stay silent for ever."""
+
 
 class RunProgress(NamedTuple):
     """How far a run is.
@@ -284,6 +287,7 @@ class Task:
         feed = Feed(iter(inputs), options.workers, inputs.unread, work.lease_s, told)
         summary = Summary.of(self.out) if self.resume else Summary(self.kind.noun)
         with ExitStack() as stack:
+            stack.callback(_end_reading, feed, session)
             batches: Iterator[pa.RecordBatch] = stack.enter_context(
                 closing(rows(options.engine, self.mode, work, feed, session))  # type: ignore[type-var]
             )
@@ -304,6 +308,10 @@ class Task:
                     if progress:
                         progress(RunProgress(summary, left, seen))
         return summary, feed.finished
+
+
+def _end_reading(feed: Feed, session: Session) -> None:
+    session.stop.ended &= feed.close(READING_S)
 
 
 def _left(feed: Feed, workers: int) -> tuple[float, float] | None:

@@ -124,7 +124,7 @@ class Feed:
         self._ahead_weight = self._ahead_bytes = 0
         self._again: deque[Chunk] = deque()
         self._hard: deque[Chunk] = deque()
-        self._exhausted = self._ordered = self._reading = False
+        self._exhausted = self._ordered = self._reading = self._closed = False
         self._wanted = 0
         self._trouble: BaseException | None = None
         self._out = self._out_weight = self._out_hard = 0
@@ -186,6 +186,12 @@ class Feed:
         with self._changed:
             self._settle(chunk)
             self._again.extend(instead)
+
+    def close(self, seconds: float) -> bool:
+        """Read no more; False if the reader still waits for what it reads after so many seconds."""
+        with self._changed:
+            self._closed = True
+            return self._changed.wait_for(lambda: not self._reading, seconds)
 
     def wait(self, seconds: float) -> None:
         """Until something comes back, or the time is over."""
@@ -260,7 +266,7 @@ class Feed:
             self._changed.wait(FILL_S)
 
     def _begin_reading(self) -> None:
-        if not (self._reading or self._exhausted or self._full(0.5)):
+        if not (self._reading or self._exhausted or self._closed or self._full(0.5)):
             self._reading = True
             Thread(target=self._read_on, name="pnono-feed", daemon=True).start()
 
@@ -291,7 +297,7 @@ class Feed:
                     self._ahead.append(piece)
                     self._ahead_weight += weight
                     self._ahead_bytes += _bytes_of(piece)
-                self._reading = not (self._exhausted or self._full())
+                self._reading = not (self._exhausted or self._closed or self._full())
                 if self._ahead_weight >= self._wanted or not self._reading:
                     self._changed.notify_all()
                 if not self._reading:
