@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import faults
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -29,7 +30,7 @@ from parallel_nono.engine.status_line import ABORT, HAND_BACK, STOP, new_status_
 from parallel_nono.engine.work import Chunk, Done, Place, Work, attempt, loaded
 from parallel_nono.files.containers import Source, Span, sources
 from parallel_nono.files.remote import is_remote, located
-from parallel_nono.kinds import kind
+from parallel_nono.kinds import Solved, kind
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import set_of
 from parallel_nono.solver import pipeline
@@ -221,6 +222,26 @@ def test_a_file_that_is_slow_to_open_holds_up_nobody_who_has_work() -> None:
     read_all(feed)
     with pytest.raises(OSError, match="on purpose"):
         feed.take()
+
+
+@pytest.mark.slow
+def test_a_kind_that_loses_all_when_it_is_stopped_comes_to_an_end() -> None:
+    """What it is asked to hand back comes back smaller each time, until a puzzle is alone and nobody asks."""
+
+    def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> Solved:
+        solved = faults.solve(chunk, limits, abort)
+        return Solved({}, None, True) if abort[0] else solved
+
+    text = " ".join(["1"] * 200 + ["slow:0.4"] * 8)
+    session = Session(Pool(2))
+    late = threading.Timer(60, session.stop.asked.set)
+    late.start()
+    work = Work(replace(faults.KIND, solve=solve), Limits(5))
+    batches = engine("local")(work, Feed(iter([("s", text.encode())]), 2), session)
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    late.cancel()
+    assert len(rows) == 208
+    assert {row["outcome"] for row in rows} == {"unique"}
 
 
 def test_a_chunk_told_to_hand_back_keeps_what_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:

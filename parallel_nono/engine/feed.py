@@ -134,6 +134,8 @@ class Feed:
         self._busy_s = self._busy_weight = self._busy_rows = self._solve_s = 0.0
         self.n_chunks = 0
         self.hard_seconds, self.hard_done = 0.0, 0
+        self.solved_s = 0.0
+        """Seconds of the solver so far."""
 
     def take(self) -> Chunk | None:
         """The next chunk: about `lease_s` seconds of work. None: nothing now; ask `finished`, or `wait`.
@@ -152,11 +154,12 @@ class Feed:
                 self._out_weight += chunk.weight
             return chunk
 
-    def finish(self, chunk: Chunk, done: Done, *more: Chunk) -> None:
-        """A chunk came back: learn its pace, keep what is left of it, and `more`."""
+    def finish(self, chunk: Chunk, done: Done, *others: Chunk) -> None:
+        """A chunk came back: learn its pace, keep what is left of it, and `others`."""
         with self._changed:
             self._settle(chunk)
-            self._again.extend(more)
+            self._again.extend(others)
+            self.solved_s += done.solve_s
             # The first chunks may have waited for compilers.
             if (self.n_chunks >= self._workers or self._exhausted) and not chunk.careful:
                 n_rows = sum(batch.num_rows for batch in (*done.rows, *done.hard))
@@ -175,7 +178,8 @@ class Feed:
             for part in done.hard:
                 self._hard += singles(part, made=chunk.made)
             if done.rest is not None:
-                self._again.append(chunk_of(done.rest, careful=chunk.careful, deaths=chunk.deaths, made=chunk.made))
+                more = {"careful": chunk.careful, "deaths": chunk.deaths, "made": chunk.made}
+                self._again.append(chunk_of(done.rest, **more, shared=done.aborted))
 
     def give_back(self, chunk: Chunk) -> None:
         """A chunk was lost with its worker: it is handed out again."""
@@ -329,10 +333,12 @@ class Feed:
     def _cut_again(self) -> Chunk:
         """A chunk, or the front of one, of those that came back."""
         chunk, wish = self._again[0], self._wish()
+        if chunk.shared:  # and smaller each time, as it may come back without anything done
+            wish = min(wish, math.ceil(chunk.weight / (2 * self._workers)))
         if chunk.batch is None or chunk.weight <= wish or chunk.batch.num_rows == 1:
             return self._again.popleft()
         n = _fitting(weights_of(chunk.batch), wish)
-        more = {"deaths": chunk.deaths, "made": chunk.made}
+        more = {"deaths": chunk.deaths, "made": chunk.made, "shared": chunk.shared}
         self._again[0] = chunk_of(chunk.batch.slice(n), **more)
         return chunk_of(chunk.batch.slice(0, n), **more)
 

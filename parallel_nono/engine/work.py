@@ -116,6 +116,7 @@ class Chunk:
     deaths   workers lost while they had this chunk.
     strikes  workers lost to the one puzzle of this chunk.
     made     when it was cut, `time.monotonic()`.
+    shared   it was handed back, for several to share.
     tried    its puzzles that could be read, as soon as they are: the places on the status are places in it.
     """
 
@@ -127,6 +128,7 @@ class Chunk:
     strikes: int = 0
     made: float = field(default_factory=monotonic)
     sources: list[Source] = field(default_factory=list)
+    shared: bool = False
     tried: pa.RecordBatch | None = None
 
 

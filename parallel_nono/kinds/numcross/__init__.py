@@ -116,13 +116,13 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, settings: Se
     columns |= {name: np.zeros(n, np.int8) for name in ("outcome", "stage")}
     columns["exhausted"] = np.zeros(n, bool)
     witnesses, solutions = [""] * n, [["", ""] for _ in range(n)]
-    promised = []
+    promised: list[tuple[Outcome, list[str]]] = []
     for place in range(n):
         began = perf_counter()
         cells, given = formats.puzzle_at(chunk, place)
         found = solve_grid(cells, given, words, settings.order, limits, abort)
         if abort[0]:
-            return Solved({}, None, True)
+            break
         for solution, key in enumerate(found.keys):
             solutions[place][solution] = solution_text(cells, key)
         witnesses[place] = found.witness
@@ -133,7 +133,8 @@ def solve(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, settings: Se
     for name, column in (("solution", 0), ("second_solution", 1)):
         columns[name] = pa.array([pair[column] for pair in solutions], pa.string())
     columns["witness"] = pa.array(witnesses, pa.string())
-    return Solved(columns, promised, False)
+    finished = np.arange(n) < len(promised)
+    return Solved(columns, promised, not finished.all(), finished)
 
 
 def _fill(columns: dict[str, Any], place: int, cells: Cells, found: Found) -> None:
