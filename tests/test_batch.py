@@ -22,11 +22,14 @@ from parallel_nono import kinds
 from parallel_nono.batch.options import InvalidOption, Option, RunOptions, spelt, table
 from parallel_nono.batch.run import RunProgress, run, run_each, tasks_of
 from parallel_nono.cli import command
-from parallel_nono.engine import EngineError
+from parallel_nono.engine import EngineError, auto
 from parallel_nono.engine.folder import OutputError
 from parallel_nono.engine.session import Stop
 from parallel_nono.engine.work import RejectedPuzzle
+from parallel_nono.files.packed import write_packed
+from parallel_nono.generator import generate_set
 from parallel_nono.kinds import null
+from parallel_nono.report.parquet import sessions
 from parallel_nono.report.run import Run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -250,6 +253,20 @@ def test_progress_is_told_and_a_stop_is_heard_and_a_resumed_run_has_each_row_onc
     assert (again.stopped, again.n_rows) == (False, 100_000)
     keys = pq.read_table(folder / "out/rows", columns=["index"]).column("index").to_numpy()
     assert len(set(keys.tolist())) == 100_000
+
+
+def test_what_auto_took_to_be_left_and_what_it_came_to_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auto, "LOOK_S", 0.0)
+    monkeypatch.setattr(auto, "WORTH_S", 1e9)  # it looks, and Ray never pays
+    batch = generate_set("noise", 8000, 20, 20, seed=1)
+    write_packed(tmp_path / "set.parquet", [batch.slice(at, 500) for at in range(0, 8000, 500)], row_group=500)
+    found = run(RunOptions((str(tmp_path / "set.parquet"),), out=tmp_path / "out", workers=2))
+    told = sessions(found.out)[-1]
+    solved = pq.read_table(found.out / "rows", columns=["solve_s"]).column("solve_s").to_numpy().sum(dtype=float)
+    assert 0 <= told["needed_s"] <= solved * 1.001
+    assert 0 <= told["estimated_s"] <= 3 * solved
 
 
 def test_several_solvers_are_several_runs(folder: Path) -> None:

@@ -307,6 +307,10 @@ class Task:
                     seen = live.look(summary, left) if live else []
                     if progress:
                         progress(RunProgress(summary, left, seen))
+        if session.estimate is not None and feed.finished:
+            left_s, done_s = session.estimate
+            needed_s = feed.solved_s * session.pool.work_share - done_s
+            writer.session |= {"estimated_s": round(left_s, 3), "needed_s": round(needed_s, 3)}
         return summary, feed.finished
 
 

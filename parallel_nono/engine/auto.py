@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from queue import Queue
 from time import monotonic
@@ -70,6 +69,6 @@ def _reason(feed: Feed, session: Session, worth: float) -> str:
     left = feed.remaining()
     if left is None:
         return ""
-    # Puzzles of more workers than cores overlap, so their seconds are not all work.
-    seconds = left.solve_s * min(1.0, (os.cpu_count() or 1) / session.pool.workers)
+    seconds = left.solve_s * session.pool.work_share
+    session.estimate = seconds, feed.solved_s * session.pool.work_share
     return f"about {seconds:.0f} s of work for one core were left" if seconds > worth else ""

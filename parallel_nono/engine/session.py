@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
@@ -29,6 +30,11 @@ class Pool:
     address: str = ""
     insecure: bool = False
     device: str = "cpu"
+
+    @property
+    def work_share(self) -> float:
+        """The share of its workers' seconds that is work: those of more workers than cores overlap."""
+        return min(1.0, (os.cpu_count() or 1) / self.workers)
 
 
 @dataclass(slots=True)
@@ -79,6 +85,7 @@ class Session:
     engine, why   filled in by the engine: which one did the work, and for what reason.
     hosts     what is known of the machines that work, by name (`hostinfo.here`).
     watches   an engine adds what tells what its workers are doing; see `status`.
+    estimate  what `auto` looked at last: seconds of work for one core that it took to be left, and those done by then.
     timeline  where they write what they did when; None: nobody asked.
     """
 
@@ -88,6 +95,7 @@ class Session:
     why: str = ""
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     watches: list[Callable[[], list[WorkerStatus]]] = field(default_factory=list)
+    estimate: tuple[float, float] | None = None
     timeline: Timeline | None = None
 
     def status(self) -> list[WorkerStatus]:
