@@ -1348,7 +1348,7 @@ def test_real_files_are_read_alike_by_compiled_readers(shared: Path, folder: str
     for form in FORMATS:
         if form.pack:
             chosen = [(name, data) for name, data in items if name.endswith(form.extensions)]
-            packed_like_parsed([item for item in chosen if len(item[1]) < 100_000], form.name)
+            packed_like_parsed([item for item in chosen if len(item[1]) < 10_000], form.name)
 
 
 def test_goals_of_real_files_obey_their_clues(shared: Path) -> None:

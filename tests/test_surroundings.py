@@ -85,7 +85,7 @@ def test_damaged_compiled_code_is_compiled_again_and_said(
 ) -> None:
     folder = hook / "cache"
     shutil.copytree(compiled, folder)
-    found = sorted(folder.glob(f"kernels-*/*/fit.*{suffix}"))
+    found = sorted(folder.glob(f"kernels-*/*/survey.*{suffix}"))
     assert found
     for path in found:
         damage(path)

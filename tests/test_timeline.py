@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
+import sys
 from collections import Counter, defaultdict
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ import pytest
 
 import parallel_nono
 from parallel_nono import InvalidOption, OutputError, RunOptions, generate, run, run_each, write
-from parallel_nono.batch.options import EngineName
 from parallel_nono.spans import NAMES, Span, recording, span
 
 
@@ -42,11 +42,9 @@ def spans_of(path: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-@pytest.mark.parametrize("engine", ["local", pytest.param("ray", marks=[pytest.mark.ray, pytest.mark.slow])])
-def test_a_timeline_agrees_with_the_rows(collection: Path, tmp_path: Path, engine: str) -> None:
+def test_a_timeline_agrees_with_the_rows(collection: Path, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
-    options = RunOptions((str(collection),), workers=2, out=tmp_path / "out", timeline=path)
-    found = run(replace(options, engine=EngineName(engine)))
+    found = run(RunOptions((str(collection),), workers=2, out=tmp_path / "out", timeline=path))
     rows = pq.read_table(tmp_path / "out" / "rows").to_pylist()
     assert len(rows) == 69 == found.n_rows
     spans = spans_of(path)
@@ -61,11 +59,11 @@ def test_a_timeline_agrees_with_the_rows(collection: Path, tmp_path: Path, engin
         for event in events:
             counted[event["name"]] += event["args"].get("puzzles", 0)
             seconds[event["name"]] += event["dur"] / 1e6
-        assert counted["solve"] >= len(mine)  # more where a puzzle was tried a second time
-        assert counted["check"] == counted["rows"] == counted["solve"]
+        # More where a puzzle was tried a second time, or handed back before it was begun.
+        assert counted["solve"] >= counted["check"] == counted["rows"] >= len(mine)
         assert seconds["solve"] >= 0.99 * sum(row["solve_s"] for row in mine)
         assert seconds["solve"] >= seconds["prove"] + seconds["queue"]
-        assert counted["prove"] == sum(row["sat_s"] > 0 for row in mine)
+        assert counted["prove"] >= sum(row["sat_s"] > 0 for row in mine)
         outer = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e["name"] not in ("queue", "prove"))
         assert all(end <= after + 2000 for (_, end), (after, _) in pairwise(outer))
     assert sum(event["args"].get("puzzles", 0) for event in spans["writer"] if event["name"] == "write") == 69
@@ -93,6 +91,24 @@ def test_where_a_timeline_can_not_be_written_it_is_said(collection: Path, tmp_pa
     two = RunOptions((str(collection),), solver=("default", "lines-only"), timeline=tmp_path / "t.json")
     with pytest.raises(InvalidOption, match="timeline: expected one solver, found 2"):
         list(run_each(two))
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_worker_of_another_process_tells_its_spans_with_its_rows(timed: bool, tmp_path: Path) -> None:
+    """What `engine.worker.Worker` sends back, by the words of a cluster; in a process of its own, as it is meant."""
+    code = f"""
+from parallel_nono.engine.worker import Worker, packed, unpacked
+from parallel_nono.engine.work import Work
+from parallel_nono.generator import generate_set
+from parallel_nono.kinds import kind
+worker = Worker(Work(kind("nonogram"), timed={timed}), 3, "/nowhere")
+batch = generate_set("blobs", 20, 10, 10, seed=1)
+rows, hard, rest, name, spans, *figures = worker.lease(1, False, 20, (0.0, 0.0), b"", packed([batch]), [])
+assert sum(part.num_rows for part in unpacked(rows)) == 20 and name.endswith(".3") and len(figures) == 5
+print(sorted({{span[0] for span in spans}}), sum(span[4] for span in spans if span[0] == "solve"))
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ended.stdout == ("['check', 'rows', 'solve'] 20\n" if timed else "[] 0\n"), ended.stderr
 
 
 def test_nothing_is_recorded_where_nobody_asked() -> None:

@@ -99,6 +99,8 @@ def test_samples_and_broken_texts_are_read_alike() -> None:
         expected, got = the_first(expected), the_first(got)
         if isinstance(expected, str) and str(got).startswith("expected a puzzle as "):
             continue  # the page takes less for a puzzle with mistakes
+        if "not supported" in str(expected) and isinstance(got, str):
+            continue  # it looks for that later, and may meet another mistake before
         assert got == expected, text
         compared[found.name] += 1
     assert min(compared.values()) >= 5

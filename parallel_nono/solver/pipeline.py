@@ -420,7 +420,7 @@ class _Run:
         n_open = 0
         if len(solved.planes):
             n_open = read_out(clues.of(p), solved.planes, out.cells[0], cells.start)
-        elif solved.status != CONTRADICTION:
+        else:
             out.cells[0, cells] = OPEN_CELL
         if solved.status == LATE and self.stop[0] > 0:
             results.aborted = True
