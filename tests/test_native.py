@@ -504,6 +504,23 @@ def test_wishes(hook: Path) -> None:
     assert "PNONO_KERNELS=library: expected a library for" in none.stderr
 
 
+@library_only
+@pytest.mark.slow
+def test_nobody_waits_for_a_reading_kernel(hook: Path) -> None:
+    """Where it is not compiled, `parse` reads."""
+    code = """
+from parallel_nono.files.reading import read_many
+from parallel_nono.kernels import native
+text = b"3 3\\n2\\n1\\n3\\n3\\n1 1\\n1\\n"
+rows = read_many([(f"{n}.nin", text) for n in range(2000)])
+assert native.loaded().mode == native.BUILD and "parse" not in native.loaded().modules
+print(rows.num_rows, set(rows.column("error").to_pylist()))
+"""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(hook / "empty"), "PNONO_KERNELS": ""}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.stdout == "2000 {''}\n", done.stderr
+
+
 def test_kernels_of_a_part_are_found_once() -> None:
     prepare("basics")
     from parallel_nono.kernels import survey

@@ -391,7 +391,7 @@ def _cell(cell: Any, palette: Palette, chars: dict[str, int], place: str) -> int
 
 
 def pack(texts: Sequence[bytes]) -> Packed:
-    from ..kernels.markup import json
+    from ..kernels.json import json
     from .common.quick import pack
 
     return pack(json, texts, LEAST, facts=True)

@@ -49,7 +49,7 @@ def sniff(text: str) -> bool:
 
 
 def pack(texts: Sequence[bytes]) -> Packed:
-    from ..kernels.markup import NAMES, webpbn
+    from ..kernels.xml import NAMES, webpbn
     from .common.quick import pack
 
     return pack(webpbn, texts, LEAST, NAMES, labels=True, facts=True, said=_said, declared=_declared)

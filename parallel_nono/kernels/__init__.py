@@ -66,6 +66,21 @@ def is_compiled(last: str = "solve.solve") -> bool:
     return not last or (folder is not None and any(folder.glob(f"*/{last}-*.nbi")))
 
 
+def compiles_here() -> bool:
+    """True where Numba compiles in this process what is called first."""
+    return loaded().mode == NUMBA
+
+
+def is_ready(kernel: Any) -> bool:
+    """True if a call of this kernel waits for no compiler: for those that have another way meanwhile."""
+    if isinstance(kernel, Late):
+        return not Late.broken and kernel.is_made()
+    if getattr(kernel, "signatures", True):  # compiled, or nothing of Numba's
+        return True
+    function = kernel.py_func
+    return is_compiled(f"{function.__module__.rpartition('.')[2]}.{function.__name__}")
+
+
 @dataclass
 class Registered:
     """A function that stands for machine code.

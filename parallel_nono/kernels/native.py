@@ -31,7 +31,9 @@ from .toolchain import environment, linker
 
 PARTS: dict[str, tuple[str, ...]] = {
     "basics": ("kernels.survey", "kernels.canonical", "kernels.text", "checker.fast"),
-    "parse": ("kernels.parse", "kernels.markup"),
+    "parse": ("kernels.parse",),
+    "xml": ("kernels.xml",),
+    "json": ("kernels.json",),
     "solve": ("kernels.solve",),
     "narrow": ("kernels.narrow",),
     "colour": ("kernels.colour",),
@@ -376,6 +378,11 @@ class Late:
                 tell(f"{error}: Numba compiles in this process")
                 Late.broken = True
         return self._by_numba() if Late.broken else self._value
+
+    def is_made(self) -> bool:
+        """True if it is had without waiting for whoever makes parts."""
+        native = loaded()
+        return self._part in native.modules or (native.builder is not None and self._part in native.builder.done)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.get()(*[each.get() if type(each) is Late else each for each in arguments])

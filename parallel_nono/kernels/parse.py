@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from . import kernel
+from . import compiles_here, is_ready, kernel
 from .arrays import Int64s
 from .scan import (
     BLANK,
@@ -77,6 +77,9 @@ from .scan import (
 
 Kernel = Callable[[Texts, Found, np.ndarray], tuple[int, int, int, int, int]]
 
+COMPILE_FROM = 1 << 20
+"""Bytes of text for which Numba may as well compile: `parse` takes as long for them."""
+
 MOST_LABEL = 80
 MOST_DIGITS = 6
 LEAST_DIVIDER = 4
@@ -87,7 +90,7 @@ TRIDDLER = 116, 84  # t, T
 
 
 def read_texts(one_kind: Kernel, texts: Sequence[bytes], least: int = 0, words: bytes = b"") -> tuple[bytes, Found]:
-    """Run a kernel over texts.
+    """Run a kernel over texts; where it would have to be compiled first, nothing is found, and `parse` has them.
 
     least    bytes that the shortest puzzle takes; 0: a text holds one puzzle at most.
     words    what the kernel wants to have behind the texts.
@@ -112,7 +115,9 @@ def read_texts(one_kind: Kernel, texts: Sequence[bytes], least: int = 0, words: 
         np.empty(blocks, np.uint16),
     )
     ends = np.zeros(N_ENDS, np.int64)
-    n, n_lines, n_blocks, n_cells, n_chars = one_kind(Texts(data, starts), found, ends)
+    n = n_lines = n_blocks = n_cells = n_chars = 0
+    if is_ready(one_kind) or (compiles_here() and len(data) >= COMPILE_FROM):
+        n, n_lines, n_blocks, n_cells, n_chars = one_kind(Texts(data, starts), found, ends)
     sizes = (n, n_lines, n_blocks, n_blocks, n_cells, n_chars, 0, 0, 0)
     return joined, Found(*(array[:size].copy() for array, size in zip(found, sizes, strict=True)))
 
