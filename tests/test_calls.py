@@ -36,6 +36,7 @@ from parallel_nono.kernels import layout, survey
 from parallel_nono.puzzleset import clues_of, plain_palette, puzzles_of, set_of
 from parallel_nono.solver import many, pipeline, single
 from parallel_nono.solver.plans import load_plan
+from parallel_nono.solver.results import Results
 from parallel_nono.solver.single import clues_of_puzzle
 
 SEVERAL = (
@@ -226,7 +227,7 @@ def test_every_solution_is_accepted_by_the_plain_checker(puzzle: Puzzle, limits:
 def test_a_wrong_solution_among_several_is_our_bug(place: int, twice: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever it is: one that breaks a clue, or one that is there twice."""
 
-    def spoilt(*arguments: Any, **more: Any) -> pipeline.Results:
+    def spoilt(*arguments: Any, **more: Any) -> Results:
         results = pipeline.solve_clues(*arguments, **more)
         for cells in (results.cells, *results.solutions.values()):
             if place < len(cells):

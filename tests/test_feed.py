@@ -28,12 +28,13 @@ from parallel_nono.engine.inputs import Inputs
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.status_line import ABORT, HAND_BACK, STOP, new_status_line
 from parallel_nono.engine.work import Chunk, Done, Place, Work, attempt, loaded
-from parallel_nono.files.containers import Source, Span, sources
+from parallel_nono.files.containers import RowRange, Source, sources
 from parallel_nono.files.remote import is_remote, located
 from parallel_nono.kinds import Solved, kind
 from parallel_nono.puzzle import InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import set_of
 from parallel_nono.solver import pipeline
+from parallel_nono.spans import Span
 
 
 def sized(sides: list[int], source: str = "s") -> pa.RecordBatch:
@@ -244,6 +245,28 @@ def test_a_kind_that_loses_all_when_it_is_stopped_comes_to_an_end() -> None:
     assert {row["outcome"] for row in rows} == {"unique"}
 
 
+@pytest.mark.parametrize("piece", [None, 7, pa.RecordBatch.from_pydict({"x": [1]})], ids=["end", "number", "no set"])
+def test_what_is_no_piece_is_an_error_and_leaves_nobody_waiting(piece: Any) -> None:
+    feed = Feed(iter([sized([5] * 3), *([] if piece is None else [piece])]), 2)
+    read_all(feed)
+    if piece is None:
+        assert feed.take() is not None
+    else:
+        with pytest.raises((TypeError, KeyError)):
+            feed.take()
+    assert feed.close(1.0)
+
+
+def test_whoever_is_told_of_the_reader_may_fail() -> None:
+    def told(spans: list[Span]) -> None:
+        raise OSError(f"no room for {len(spans)}, on purpose")
+
+    feed = Feed(iter([sized([5] * 3)]), 2, timed=told)
+    read_all(feed)
+    with pytest.raises(OSError, match="no room for 1, on purpose"):
+        feed.take()
+
+
 def test_a_chunk_told_to_hand_back_keeps_what_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     """Six puzzles for the SAT solver: while the second is at work the status line asks for the others."""
     status, hard = new_status_line(), pipeline._Run.hard
@@ -351,7 +374,7 @@ def test_a_file_that_vanished_before_its_worker_came_is_a_row(folder: Path) -> N
         sources=[
             Source("gone.nin", 9, str(folder / "gone.nin")),
             Source("one.nin", 9, str(folder / "one.nin")),
-            Source("gone.parquet", 9, str(folder / "gone.parquet"), packed=True, span=Span(0, 0, 9)),
+            Source("gone.parquet", 9, str(folder / "gone.parquet"), packed=True, rows=RowRange(0, 0, 9)),
         ]
     )
     texts, batches, unreadable = loaded(kind("nonogram"), chunk)
@@ -375,7 +398,7 @@ def test_spans_of_a_row_group_are_its_rows(folder: Path) -> None:
         for group in range(5)
         for start in range(0, 150, 37)
         for batch in batches(
-            Source(path, path=path, packed=True, span=Span(group, start, start + min(37, 150 - start)))
+            Source(path, path=path, packed=True, rows=RowRange(group, start, start + min(37, 150 - start)))
         )
         for row in batch.to_pylist()
     ]

@@ -45,7 +45,7 @@ from parallel_nono.lanes.team import Threads
 from parallel_nono.puzzle import Block, Puzzle
 from parallel_nono.puzzleset import clues_of, plain_palette, set_of
 from parallel_nono.solver import solve_set
-from parallel_nono.solver.pipeline import Propagated, Results
+from parallel_nono.solver.results import Propagated, Results
 
 ONLY_LINES = Limits(plan=("line",))
 IN_ROUNDS = Limits(plan=("line",), order="rounds")

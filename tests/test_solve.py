@@ -21,6 +21,7 @@ from parallel_nono.puzzle import Block, InvalidPuzzle, Puzzle
 from parallel_nono.puzzleset import clues_of, plain_palette, set_of
 from parallel_nono.solver import pipeline, solve, solve_set
 from parallel_nono.solver.plans import load_plan
+from parallel_nono.solver.results import Results
 from parallel_nono.solver.single import clues_of_puzzles
 
 EVERY_SOLUTION = Limits(solutions=2000, count=2000)
@@ -100,7 +101,7 @@ def test_long_line_kernels_decide_short_puzzles_alike(puzzles: list[Puzzle]) -> 
 def test_the_same_set_gives_the_same_counts_in_any_number_of_threads() -> None:
     batch = set_of([generate("noise", 20, 20, seed, density=50) for seed in range(30)])
     alone = solve_set(batch, Limits())
-    found: list[pipeline.Results] = []
+    found: list[Results] = []
     threads = [threading.Thread(target=lambda: found.append(solve_set(batch, Limits()))) for _ in range(4)]
     for thread in threads:
         thread.start()

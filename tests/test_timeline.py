@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -88,6 +89,11 @@ def test_where_a_timeline_can_not_be_written_it_is_said(collection: Path, tmp_pa
         run(RunOptions((str(collection),), out=tmp_path / "a", timeline=tmp_path / "none" / "t.json"))
     with pytest.raises(OutputError, match="the timeline can't be written: Is a directory"):
         run(RunOptions((str(collection),), out=tmp_path / "b", timeline=tmp_path))
+    if Path("/dev/full").exists():
+        told: list[str] = []
+        full = RunOptions((str(collection),), out=tmp_path / "d", timeline=Path("/dev/full"))
+        assert run(full, notice=told.append).n_rows == 69  # the rows are all there
+        assert told == ["/dev/full: the timeline can't be written: No space left on device"]
     two = RunOptions((str(collection),), solver=("default", "lines-only"), timeline=tmp_path / "t.json")
     with pytest.raises(InvalidOption, match="timeline: expected one solver, found 2"):
         list(run_each(two))
@@ -132,3 +138,5 @@ def test_spans_have_names_that_are_explained() -> None:
                 assert isinstance(name, ast.Constant)
                 used.add(name.value)
     assert used == NAMES.keys()
+    text = (Path(parallel_nono.__file__).parents[1] / "docs/engines.md").read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^\| `(\w+)` \| (.+) \|$", text) == list(NAMES.items())

@@ -18,8 +18,9 @@ from parallel_nono.files import reading
 from parallel_nono.files.reading import read_bytes, read_many
 from parallel_nono.puzzle import Puzzle
 from parallel_nono.puzzleset import clues_of
-from parallel_nono.solver import pipeline, solve, solve_set
+from parallel_nono.solver import solve, solve_set
 from parallel_nono.solver.plans import load_plan
+from parallel_nono.solver.results import CODE, Results
 
 WITHIN = 10.0
 """Seconds in which the stages at hand decide what they can."""
@@ -33,7 +34,7 @@ def read_folder(folder: Path, pattern: str) -> pa.RecordBatch:
     return read_many([(path.name, path.read_bytes()) for path in sorted(folder.glob(pattern))])
 
 
-def outcomes(results: pipeline.Results) -> list[Outcome]:
+def outcomes(results: Results) -> list[Outcome]:
     return [OUTCOMES[code] for code in results.outcome]
 
 
@@ -54,7 +55,7 @@ def test_fixpoints_of_the_survey(shared: Path, survey: tuple[list[str], pa.Recor
         cells = results.cells[0, results.cell_starts[place] : results.cell_starts[place + 1]]
         assert results.n_open[place] == int(row["unknown_cells"]), name
         assert np.count_nonzero(cells == 1) == int(row["black_cells"]), name
-        assert (results.outcome[place] == pipeline.CODE[Outcome.UNIQUE]) == (row["line_solvable"] == "1"), name
+        assert (results.outcome[place] == CODE[Outcome.UNIQUE]) == (row["line_solvable"] == "1"), name
         if order == "rounds":
             found = (results.n_rounds[place], results.n_lines[place])
             assert found == (int(row["rounds"]), int(row["line_calls_rounds"])), name

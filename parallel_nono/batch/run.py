@@ -237,6 +237,8 @@ class Task:
                     if options.timeline is not None:
                         session.timeline = stack.enter_context(Timeline(options.timeline))
                     summary, finished = self._rows_to(writer, session, progress)
+                if session.timeline is not None and session.timeline.trouble:
+                    said(session.timeline.trouble)
             except RejectedPuzzle as error:
                 error.path = writer.reject(error.puzzle)
                 raise

@@ -453,7 +453,7 @@ class Cluster:
                     continue
                 count, since, reading = int(status[COUNT]), status[SINCE_MS] / 1000, status[PLACE] == READING
             alone = lease.chunk.careful or count == 1
-            slow = not alone and not reading and self._work.repeat == 1 and now - since > 2 * self._work.lease_s
+            slow = not alone and not reading and now - since > 2 * self._work.lease_s * self._work.repeat
             if slow and status is not None and not actor.told:  # what it is at is hard: others go on with the rest
                 status[ABORT] = status[ABORT] or HAND_BACK
                 lease.shared_out = True
@@ -487,7 +487,12 @@ class Cluster:
                 if status[LEASE] != lease.number or status[PLACE] < 0:
                     continue
                 count, since = int(status[COUNT]), status[SINCE_MS] / 1000
-            if count > 1 and not lease.chunk.careful and not lease.shared_out and now - since > SHARE_S:
+            if (
+                count > 1
+                and not lease.chunk.careful
+                and not lease.shared_out
+                and now - since > SHARE_S * self._work.repeat
+            ):
                 lease.shared_out = True
                 self._tell_stop(actor, HAND_BACK)
 

@@ -61,7 +61,7 @@ def weight_of(piece: Piece) -> int:
     if isinstance(piece, pa.RecordBatch):
         return int(weights_of(piece).sum())
     if isinstance(piece, Source):
-        return 1 + piece.size // TEXT_BYTES if piece.span is None else piece.span.stop - piece.span.start
+        return 1 + piece.size // TEXT_BYTES if piece.rows is None else piece.rows.stop - piece.rows.start
     return 1 + len(piece[1]) // TEXT_BYTES
 
 
@@ -279,33 +279,34 @@ class Feed:
 
     def _read_on(self) -> None:
         """Read on until there is enough; runs in a thread of its own, never in two at once."""
-        if self._timed is None:
-            self._read()
-            return
-        with recording() as spans:
-            with span("open"):
-                self._read()
-            self._timed(spans)
+        trouble: BaseException | None = None
+        try:
+            with recording(self._timed is not None) as spans, span("open"):
+                while self._read():
+                    pass
+            if self._timed is not None:
+                self._timed(spans)
+        except BaseException as error:  # whatever it is, a taker must hear of it: this thread has no one else to tell
+            trouble = error
+        with self._changed:
+            self._trouble = trouble
+            self._exhausted |= trouble is not None
+            self._reading = False
+            self._changed.notify_all()
 
-    def _read(self) -> None:
-        piece: Piece | None
-        while True:
-            try:
-                piece = next(self._pieces, None)
-            except BaseException as error:  # whatever it is, a taker must hear of it
-                piece, self._trouble = None, error
-            with self._changed:
-                if piece is None:
-                    self._exhausted = True
-                elif weight := weight_of(piece):
-                    self._ahead.append(piece)
-                    self._ahead_weight += weight
-                    self._ahead_bytes += _bytes_of(piece)
-                self._reading = not (self._exhausted or self._closed or self._full())
-                if self._ahead_weight >= self._wanted or not self._reading:
-                    self._changed.notify_all()
-                if not self._reading:
-                    return
+    def _read(self) -> bool:
+        """Read one piece; False if that was enough for now, or the last."""
+        piece = next(self._pieces, None)
+        weight, size = (0, 0) if piece is None else (weight_of(piece), _bytes_of(piece))
+        with self._changed:
+            self._exhausted = piece is None
+            if piece is not None and weight:
+                self._ahead.append(piece)
+                self._ahead_weight += weight
+                self._ahead_bytes += size
+            if self._ahead_weight >= self._wanted:
+                self._changed.notify_all()
+            return not (self._exhausted or self._closed or self._full())
 
     def _largest_first(self) -> None:
         """Order what is left by weight, so that nothing large is begun last; what weighs the same stays in order."""
@@ -350,13 +351,13 @@ class Feed:
             n = _fitting(weights_of(piece), wish)
             part = self._split(piece.slice(0, n), piece.slice(n) if n < piece.num_rows else None)
             return chunk_of(part, made=now)
-        if isinstance(piece, Source) and piece.span is not None:
-            span, middle = piece.span, min(piece.span.stop, piece.span.start + wish)
-            rest = replace(piece, span=replace(span, start=middle)) if middle < span.stop else None
-            part = self._split(replace(piece, span=replace(span, stop=middle)), rest)
+        if isinstance(piece, Source) and piece.rows is not None:
+            rows, middle = piece.rows, min(piece.rows.stop, piece.rows.start + wish)
+            rest = replace(piece, rows=replace(rows, start=middle)) if middle < rows.stop else None
+            part = self._split(replace(piece, rows=replace(rows, stop=middle)), rest)
             return Chunk(sources=[part], weight=weight_of(part), made=now)
         chunk, size, same = Chunk(weight=0, made=now), 0, type(piece)
-        while self._ahead and isinstance(piece := self._ahead[0], same) and getattr(piece, "span", None) is None:
+        while self._ahead and isinstance(piece := self._ahead[0], same) and getattr(piece, "rows", None) is None:
             weight = weight_of(piece)
             if chunk.weight and (chunk.weight + weight > wish or size + _bytes_of(piece) > MAX_BYTES):
                 break

@@ -12,7 +12,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from ..files import packing
-from ..files.containers import Skipped, Source, Span
+from ..files.containers import RowRange, Skipped, Source
 from ..files.remote import is_remote
 from ..kinds import unread
 from .feed import Piece, weight_of
@@ -120,7 +120,7 @@ class Inputs:
             rows = group_rows(path, source.name)
         except InvalidPuzzle:  # reading it here says so in a row
             return []
-        return [replace(source, size=source.size // len(rows), span=Span(g, 0, n)) for g, n in enumerate(rows) if n]
+        return [replace(source, size=source.size // len(rows), rows=RowRange(g, 0, n)) for g, n in enumerate(rows) if n]
 
     def _unfinished(self, piece: Piece) -> Piece | None:
         if self._finished is None or isinstance(piece, Source):

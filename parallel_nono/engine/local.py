@@ -73,11 +73,13 @@ class Threads:
     def watched(self) -> bool:
         """Whether any thread lives. Who has had several puzzles in hand for longer than a chunk should take gives back
         those that it has not begun: what it is at is hard, and others may have done with theirs."""
-        if len(self._threads) > 1 and self._work.repeat == 1:
+        if len(self._threads) > 1:
             self._hand_back(2 * self._work.lease_s)
         return self.alive
 
     def _hand_back(self, seconds: float) -> None:
+        """Ask it of whoever has had several puzzles in hand for so long."""
+        seconds *= self._work.repeat
         for status in self._status_lines:
             if status[COUNT] > 1 and status[PLACE] >= 0 and monotonic() - status[SINCE_MS] / 1000 > seconds:
                 status[ABORT] = status[ABORT] or HAND_BACK

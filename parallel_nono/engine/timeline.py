@@ -24,7 +24,8 @@ WAITING, BRIEF_S = ("wait", "queue", "give"), 1e-4
 class Timeline:
     """A file that spans are added to, by any thread, until it is closed; a text of JSON only then.
 
-    Errors   OutputError if it can't be written.
+    trouble  why it is not whole; "" if it is: no run ends because nobody can write down how it went.
+    Errors   OutputError if it can't be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,10 +34,11 @@ class Timeline:
         self._places: dict[tuple[str, str], tuple[int, int]] = {}
         self._hosts: dict[str, int] = {}
         self._first = True
+        self.trouble = ""
         try:
             self._file = path.open("w", encoding="utf-8")
         except OSError as error:
-            raise self._trouble(error) from error
+            raise OutputError(self._told(error), writing=True) from error
 
     def add(self, host: str, worker: str, spans: Iterable[Span]) -> None:
         """What a worker of a host did."""
@@ -63,16 +65,16 @@ class Timeline:
         self._put({"name": what, "ph": "M", "pid": process, "tid": thread, "args": {"name": name}})
 
     def _put(self, event: dict[str, Any]) -> None:
-        if self._file.closed:
+        if self._file.closed or self.trouble:
             return  # a worker that did not hear the end
         try:
             self._file.write(("[\n" if self._first else ",\n") + json.dumps(event))
         except OSError as error:
-            raise self._trouble(error) from error
+            self.trouble = self._told(error)
         self._first = False
 
-    def _trouble(self, error: OSError) -> OutputError:
-        return OutputError(f"{self._path}: the timeline can't be written: {error.strerror}", writing=True)
+    def _told(self, error: OSError) -> str:
+        return f"{self._path}: the timeline can't be written: {error.strerror}"
 
     def __enter__(self) -> Self:
         return self
@@ -84,7 +86,7 @@ class Timeline:
                 with self._file:
                     self._file.write("[]\n" if self._first else "\n]\n")
             except OSError as error:
-                raise self._trouble(error) from error
+                self.trouble = self.trouble or self._told(error)
 
 
 def _micros(seconds: float) -> float:

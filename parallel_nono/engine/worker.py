@@ -68,9 +68,9 @@ class Worker:
         batch: bytes,
         sources: list[Source],
     ) -> Any:
-        """Attempt a chunk. Returns rows, hard puzzles and the rest as Arrow streams, who did it, spans as tuples, and
-        the figures of `Done`;
-        (title, why, puzzle) of a rejected solution; or None if the driver asked for the chunk back.
+        """Attempt a chunk. Returns rows, hard puzzles and the rest as Arrow streams, who did it, its spans as tuples,
+        and the figures of `Done`; (title, why, puzzle) of a rejected solution; or None if the driver asked for the
+        chunk back.
 
         made     when the chunk was cut: by the monotonic clock of the driver's host, and by the wall clock.
         sources  files that this worker reads itself.

@@ -93,7 +93,7 @@ class Skipped(str):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class RowRange:
     """Rows of one row group of a packed set, from `start` to before `stop`."""
 
     group: int
@@ -110,7 +110,7 @@ class Source:
     path    what to open, a path or an address; "" when `data` holds the bytes already.
     packed  a packed puzzle set (Parquet), not text.
     error   why it can't be read; `load` raises it.
-    span    of a packed set only these rows; None: all.
+    rows    of a packed set only these rows; None: all.
     """
 
     name: str
@@ -119,7 +119,7 @@ class Source:
     data: bytes | None = field(default=None, repr=False)
     packed: bool = False
     error: str = ""
-    span: Span | None = None
+    rows: RowRange | None = None
 
     def load(self) -> bytes:
         """The bytes, unpacked. Errors: InvalidPuzzle if they can't be had or are too many."""

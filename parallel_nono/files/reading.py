@@ -468,9 +468,9 @@ def batches(source: Source, format: str | None = None, about: int = PIECE) -> It
         try:
             yield from _packed_rows(source, RUN_COLUMNS)
         except InvalidPuzzle as error:
-            if source.span is None or source.span.start == 0:  # once for a row group
+            if source.rows is None or source.rows.start == 0:  # once for a row group
                 builder = SetBuilder()
-                builder.add_error(str(error), source.name, 1 + getattr(source.span, "group", 0), stem(source.name))
+                builder.add_error(str(error), source.name, 1 + getattr(source.rows, "group", 0), stem(source.name))
                 yield builder.finish()
         return
     data, broken = _loaded(source)
@@ -535,12 +535,12 @@ def _packed_rows(source: Source, columns: tuple[str, ...]) -> Iterator[pa.Record
     """A packed set by row groups, or the rows of one of them that `source` stands for."""
     from .packed import read_packed
 
-    if source.span is None:
+    if source.rows is None:
         yield from read_packed(_opened(source), columns, source.name)
         return
-    at, span = 0, source.span
-    for batch in read_packed(_opened(source), columns, source.name, [span.group]):
-        first, last = max(0, span.start - at), min(batch.num_rows, span.stop - at)
+    at, rows = 0, source.rows
+    for batch in read_packed(_opened(source), columns, source.name, [rows.group]):
+        first, last = max(0, rows.start - at), min(batch.num_rows, rows.stop - at)
         if first < last:
             yield batch.slice(first, last - first)
         at += batch.num_rows

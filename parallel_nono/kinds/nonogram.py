@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..files.containers import Source
-    from ..solver.pipeline import Lines, Results
+    from ..solver.pipeline import Lines
+    from ..solver.results import Results
 
 COPIED = (
     *("outcome", "stage", "n_solutions", "exhausted", "n_open_lines", "n_open"),

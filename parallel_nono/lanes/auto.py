@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ..attempt import Limits
     from ..engine.work import Work
     from ..kernels.clues import Clues
-    from ..solver.pipeline import Lines, Propagated
+    from ..solver.pipeline import Lines
+    from ..solver.results import Propagated
     from .coordinator import Coordinator
 
 BREAK_EVEN_CELLS = 2_000_000

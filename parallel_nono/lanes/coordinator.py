@@ -34,7 +34,7 @@ from ..attempt import Limits
 from ..engine import EngineError
 from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
 from ..kernels.clues import Clues
-from ..solver.pipeline import Propagated, no_arrangement
+from ..solver.results import Propagated, no_arrangement
 from .arena import Arena, WorkArrays, shape_of
 from .nodes import Remote, Share
 from .rounds import Phase, Rounds, Spent

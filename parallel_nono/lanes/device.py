@@ -9,7 +9,7 @@ from ..engine import EngineError
 from ..extras import needed
 from ..kernels.board import CONTRADICTION, OPEN, SPENT
 from ..kernels.clues import Clues
-from ..solver.pipeline import Propagated, no_arrangement
+from ..solver.results import Propagated, no_arrangement
 
 TEAM = "a CUDA device"
 

@@ -21,7 +21,7 @@ from ..attempt import OUTCOMES, Limits, Outcome, Plan
 from ..kernels.board import OPEN_CELL
 from ..puzzleset import SetBuilder
 from ..solver import solve_set
-from ..solver.pipeline import Results
+from ..solver.results import Results
 
 Aim = Literal["unique", "lines"]
 

@@ -31,7 +31,8 @@ from ..kernels.board import (
 from ..kernels.clues import Clues
 from ..kernels.solve import LINE_NS, PROBE_NS, SAT_NS, SEARCH_NS
 from ..puzzle import Grid, Puzzle, line_name
-from .pipeline import OUTCOME_OF, Lines, Results, solve_clues
+from .pipeline import Lines, solve_clues
+from .results import OUTCOME_OF, Results
 
 UNIQUE = Outcome.UNIQUE
 OUTCOMES_OF = [[OUTCOMES[code] for code in row] for row in OUTCOME_OF.tolist()]
