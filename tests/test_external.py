@@ -187,12 +187,19 @@ def test_whatever_a_program_does_is_a_row_and_its_chunk_mates_are_solved(actor: 
 def test_programs_run_in_the_workers_of_ray_as_well(actor: Path, tmp_path: Path) -> None:
     names = ["one", "wrong", "sleep", "none", "signal", "children"]
     folder = stage(tmp_path / "in", names)
-    words = ("--solver", actor, "--seconds", 1.2, "--engine", "ray", "--workers", 2)
+    words = ("--solver", actor, "--seconds", 1.2, "--engine", "ray", "--workers", 2, "--timeline", "trace.json")
     pnono("run", folder, *words, "--out", "out", cwd=tmp_path)
     rows = rows_of(tmp_path / "out")
     assert {row["name"]: (row["outcome"], row["error"]) for row in rows} == {name: OUTCOMES[name] for name in names}
     assert {row["engine"] for row in rows} == {"ray"}
     assert not left_behind()
+    events = json.loads((tmp_path / "trace.json").read_text())
+    names_of = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    for worker in {row["worker"] for row in rows}:
+        mine = [event for event in events if event["name"] == "solve" and names_of[event["tid"]] == worker]
+        solved = [row for row in rows if row["worker"] == worker]
+        assert sum(event["args"]["puzzles"] for event in mine) >= len(solved)
+        assert sum(event["dur"] for event in mine) / 1e6 >= 0.99 * sum(row["solve_s"] for row in solved)
 
 
 @pytest.mark.slow
