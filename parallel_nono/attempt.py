@@ -6,7 +6,7 @@ The fields of `Attempt` are the columns of the results; the Parquet schema is de
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
@@ -90,6 +90,8 @@ class Limits:
     """What is asked of one puzzle.
 
     seconds   wall seconds for one puzzle, all stages together.
+    cpu_seconds  CPU seconds of all that work for it, SAT solvers too; they depend less on who else uses the machine.
+              0: only `seconds` counts.
     solutions   stop at this many solutions: 1 asks for any solution, 2 for uniqueness.
     count     if not 0, go on counting solutions up to this cap (only the first two are kept).
     plan      the stages; a tuple of their names is taken as such a plan.
@@ -108,10 +110,26 @@ class Limits:
     plan: Plan = Plan()
     order: str = "sweep"
     memory_mib: int = 4096
+    cpu_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.plan, Plan):
             object.__setattr__(self, "plan", Plan(tuple(self.plan)))
+
+    @property
+    def cpu_ns(self) -> int:
+        """CPU nanoseconds for one puzzle; 0 for no such limit."""
+        return max(1, min(int(self.cpu_seconds * 1e9), 1 << 62)) if self.cpu_seconds else 0
+
+    @property
+    def soonest_s(self) -> float:
+        """Wall seconds after which one thread can reach a limit."""
+        return min(self.seconds, self.cpu_seconds or self.seconds)
+
+    def less(self, seconds: float, cpu_s: float) -> Limits:
+        """What is left of them for a puzzle that has taken so many seconds, by the clock and of CPU time."""
+        cpu_left_s = max(self.cpu_seconds - cpu_s, 1e-3) if self.cpu_seconds else 0.0
+        return replace(self, seconds=max(self.seconds - seconds, 1e-3), cpu_seconds=cpu_left_s)
 
     @property
     def wanted(self) -> int:
@@ -281,6 +299,7 @@ class Attempt:
     probe_s: Seconds
     search_s: Seconds
     sat_s: Seconds
+    sat_cpu_s: Seconds
     check_s: Seconds
     solve_s: Seconds
     repeats: Small

@@ -102,7 +102,8 @@ OTHER: dict[str, Any] = {
     "paths": "two.nin", "workers": 2, "engine": "local", "mode": "puzzles", "device": "cuda", "order": "rounds",
     "address": "127.0.0.1:9", "insecure": True, "shared_data": True, "kind": "null", "set": "solver=sorted",
     "out": "elsewhere", "name": "other", "resume": True, "format": "csv", "plan": "lines-only",
-    "solver": "picross-solver", "seconds": 7, "memory": 77, "solutions": 9, "count": 99, "store_solutions": False,
+    "solver": "picross-solver", "seconds": 7, "cpu_seconds": 5, "memory": 77, "solutions": 9, "count": 99,
+    "store_solutions": False,
     "pictures": True, "repeat": 3, "pin": True, "calibrate": True, "worker_parts": True, "live": True,
     "timeline": "trace.json",
 }  # fmt: skip

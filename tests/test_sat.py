@@ -27,6 +27,7 @@ from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan, Resul
 from parallel_nono.generator import generate
 from parallel_nono.kernels import belief
 from parallel_nono.kernels.bits import FULL
+from parallel_nono.kernels.board import COUNTS, N_CONFLICTS
 from parallel_nono.kernels.layout import ROOT
 from parallel_nono.puzzle import Block, Clue, Puzzle
 from parallel_nono.puzzleset import clues_of, plain_palette, set_of
@@ -264,20 +265,21 @@ def test_a_late_part_promises_nothing_for_those_behind_it(monkeypatch: pytest.Mo
     assert (result.outcome, result.n_solutions) == (Outcome.TIMEOUT, 0)
 
 
-def test_conflicts_of_a_solver_that_had_to_be_killed_are_those_it_had_told_of(
+def test_a_solver_that_had_to_be_killed_counts_as_it_had_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deaf = tmp_path / "deaf.py"
     deaf.write_text(
         "import struct, sys, time\n"
-        "sys.stdout.buffer.write(b'R'); sys.stdout.flush(); sys.stdin.readline()\n"
-        "for n in (20_000, 40_000): sys.stdout.buffer.write(b'C' + struct.pack('<q', n))\n"
+        "sys.stdout.buffer.write(b'R' + struct.pack('<d', 70.25)); sys.stdout.flush(); sys.stdin.readline()\n"
+        "for n in (20_000, 40_000): sys.stdout.buffer.write(b'C' + struct.pack('<qd', n, 70.25 + n / 20_000))\n"
         "sys.stdout.flush(); time.sleep(60)\n"
     )
     monkeypatch.setattr(prover, "_pool", prover._Pool())
     monkeypatch.setattr(prover, "_command", lambda: [sys.executable, str(deaf)])
-    result = solve(SOME, Limits(seconds=0.3, plan=AT_ONCE))
-    assert (result.outcome, result.counts["n_conflicts"]) == (Outcome.TIMEOUT, 40_000)
+    results = solve_set(set_of([SOME]), Limits(seconds=0.3, plan=AT_ONCE))
+    assert OUTCOMES[results.outcome[0]] == Outcome.TIMEOUT
+    assert (results.out.counts[0, N_CONFLICTS - COUNTS], results.sat_cpu_s[0]) == (40_000, 2.0)
 
 
 def test_a_formula_too_large_is_said_before_it_is_made(stubborn: Puzzle) -> None:

@@ -140,6 +140,12 @@ class RunOptions:
         metavar="NAME|FILE",
     )
     seconds: float = option(60.0, "Time for one puzzle.", decides=True, least=0.001)
+    cpu_seconds: float = option(
+        0.0,
+        "CPU time for one puzzle, of its SAT solvers too: a limit that a busy machine hardly moves. 0: none.",
+        decides=True,
+        least=0.0,
+    )
     memory: int = option(
         4096,
         "Most memory of a SAT solver; what needs more is `stalled`.",
@@ -165,6 +171,7 @@ class RunOptions:
             value = _converted(each, getattr(self, each.name))
             _check_bounds(each, value)
             object.__setattr__(self, each.name, value)
+        check_seconds(self.seconds, self.cpu_seconds)
         if not self.paths:
             raise InvalidOption("paths", "expected at least one, found none")
 
@@ -233,6 +240,13 @@ def _check_bounds(each: Option, value: Any) -> None:
     if (least is not None and not value >= least) or (most is not None and not value <= most):
         bounds = f"from {least:g}" + (f" to {most:g}" if most is not None else " on")
         raise InvalidOption(each.name, f"expected {NOUNS[each.kind]} {bounds}, found {value!r}")
+
+
+def check_seconds(seconds: float, cpu_seconds: float) -> None:
+    """Errors: InvalidOption for a CPU time that the wall time cuts off however free the machine is."""
+    if cpu_seconds > seconds:
+        expected = f"expected at most the {seconds:g} s of --seconds, which is wall time and counts too"
+        raise InvalidOption("cpu_seconds", f"{expected}, found {cpu_seconds:g}")
 
 
 def check_mode(is_lines: bool, device: Device, order: Order) -> None:

@@ -195,6 +195,8 @@ class Task:
             found["solver"] = self.solver.definition
         if options.repeat > 1:
             found["repeat"] = options.repeat
+        if self.limits.cpu_seconds:
+            found["cpu_seconds"] = self.limits.cpu_seconds
         if self.limits.order != Order.SWEEP:
             found["order"] = self.limits.order
         return found
@@ -337,7 +339,13 @@ def tasks_of(options: RunOptions) -> list[Task]:
         raise InvalidOption("resume", "expected --out DIR or --name NAME of the run to go on with")
     order = Order.ROUNDS if options.device is Device.CUDA else options.order  # the only one that it knows
     limits = Limits(
-        options.seconds, options.solutions, options.count, chosen_plan(options.plan), str(order), options.memory
+        options.seconds,
+        options.solutions,
+        options.count,
+        chosen_plan(options.plan),
+        str(order),
+        options.memory,
+        options.cpu_seconds,
     )
     check_mode(options.mode is Mode.LINES, options.device, order)
     kind = chosen_kind(options.kind, options.paths, options.set)

@@ -42,6 +42,7 @@ FormatName = Annotated[
 ]
 KindName = Annotated[str, typer.Option("--kind", metavar="NAME", help=HELP["kind"])]
 KindOptions = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=HELP["set"])]
+CpuSeconds = Annotated[float, typer.Option(min=0.0, help=HELP["cpu_seconds"])]
 Memory = Annotated[int, typer.Option(min=16, metavar="MIB", help=HELP["memory"])]
 Number = Annotated[int, typer.Option(min=0, help="Only this puzzle of its file, from 1; 0 takes all.")]
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..batch.options import Device, Order, check_mode
+from ..batch.options import Device, Order, check_mode, check_seconds
 from ..engine.waiting import patiently
 from ..pictures.door import say_json, show
 from .common import (
     Colours,
+    CpuSeconds,
     DeviceName,
     FormatName,
     KindName,
@@ -77,6 +78,7 @@ def solve(
         str, typer.Option(metavar="NAME|FILE", help="Stages to run: the name of a plan, or a TOML file.")
     ] = "default",
     seconds: Annotated[float, typer.Option(min=0.0, help="Time for one puzzle.")] = 60.0,
+    cpu_seconds: CpuSeconds = 0.0,
     memory: Memory = 4096,
     workers: Annotated[
         int, typer.Option(min=1, metavar="N", help="Solvers that race for a hard puzzle; see also --mode.")
@@ -127,7 +129,9 @@ def solve(
     from ..solver.single import solve_one
 
     check_mode(mode is SolveMode.LINES, device, order)
-    limits = Limits(seconds, solutions, count, racing(parse_plan(plan), workers), order=order.value, memory_mib=memory)
+    check_seconds(seconds, cpu_seconds)
+    raced = racing(parse_plan(plan), workers)
+    limits = Limits(seconds, solutions, count, raced, order.value, memory, cpu_seconds)
     of_kind = known_kind(kind, [source], option or [])
     check_paths([source], of_kind.claims)
     if not of_kind.puzzle_sets:

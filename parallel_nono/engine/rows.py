@@ -26,7 +26,7 @@ _DICTIONARIES = {
     "stage": pa.array([*STAGES, ""], pa.string()),  # "": brought down, nobody knows where
 }
 MAX_CONSTANT = 8192
-_SECONDS = ("pack_s", "line_s", "probe_s", "search_s", "sat_s", "solve_s")
+_SECONDS = ("pack_s", "line_s", "probe_s", "search_s", "sat_s", "sat_cpu_s", "solve_s")
 
 
 def solved_rows(

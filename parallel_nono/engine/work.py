@@ -181,7 +181,7 @@ def attempt(work: Work, chunk: Chunk, status: np.ndarray, place: Place) -> Done:
         batch = batch.filter(pc.invert(broken))
     chunk.tried = batch
     at, size, alone = 0, FIRST_SLICE, chunk.careful or work.kind.alone
-    patient = alone or batch.num_rows == 1 or work.limits.seconds <= 1.5 * SOFT_S
+    patient = alone or batch.num_rows == 1 or work.limits.soonest_s <= 1.5 * SOFT_S
     limits = work.limits if patient else replace(work.limits, seconds=SOFT_S)
     left: list[pa.RecordBatch] = []
     while at < batch.num_rows and not done.aborted:

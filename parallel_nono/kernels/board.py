@@ -58,10 +58,6 @@ PROPAGATE = Call(int, (UInt64s, Int64s, Board, int))
 PROBE = Call(int, (PROPAGATE, UInt64s, Int64s, Board, int, int, int))
 """propagate, words, numbers, board, base, most, thorough -> verdict, see probe.probe."""
 
-DEADLINE, STOP = 0, 1
-"""Nanoseconds of the monotonic clock; the address of an int64 that another thread sets to stop this one: more than 0 at
-once, less than 0 before the next puzzle."""
-
 N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_CONFLICTS, N_SKIPPED, WITNESS, N_DEPTH = 8, 9, 10, 11, 12, 13, 14, 15
 COUNTS, N_COUNTS = 8, 8
 

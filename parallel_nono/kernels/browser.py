@@ -25,7 +25,6 @@ from .board import (
     N_COUNTS,
     NO_END,
     SPENT,
-    STOP,
     board_of,
     forget_visits,
     tables_of,
@@ -33,6 +32,7 @@ from .board import (
 )
 from .clues import Clues
 from .colour import propagate_colour, solve_line_colour
+from .deadline import STOP
 from .fit import FITS, misfits
 from .layout import COLOUR_OUT, LEVELS, NARROW
 from .narrow import propagate_narrow, solve_line_narrow
@@ -57,7 +57,7 @@ STATUS, STAGE, FOUND_SOLUTIONS, LINED, LEFT = (PLACE[name] for name in ("status"
 START, COUNTS_OUT, TIMES, ORDER, NEVER = (PLACE[name] for name in ("start", "counts", "times", "order", "never"))
 
 FAMILY = 2
-"""Where numbers, beside board.STOP, say which propagation the puzzle takes."""
+"""Where numbers, beside deadline.STOP, say which propagation the puzzle takes."""
 
 MAX_STACK_WORDS = 1 << 24
 """Words (128 MiB) that the first levels of the search may take together."""
@@ -173,7 +173,9 @@ def begin(address):
         more,
         array_at(place, (np.int64(0),), np.uint16),
     )
-    asked = Asked(workspace[STAGES], workspace[WANTED], NO_END, workspace[MAX_PROBES], workspace[MAX_VISITS])
+    asked = Asked(
+        workspace[STAGES], workspace[WANTED], NO_END, np.int64(0), workspace[MAX_PROBES], workspace[MAX_VISITS]
+    )
     solve(
         search,
         probe,

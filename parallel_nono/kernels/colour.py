@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from . import function_value, kernel
-from .bits import FULL, U0, U1, U64, U, coarse_nanoseconds, load_int64, lowest_bit, reverse_bits
-from .board import CONTRADICTION, DEADLINE, LATE, N_LINES, N_ROUNDS, OPEN, PROPAGATE, STOP, WITNESS
+from .bits import FULL, U0, U1, U64, U, lowest_bit, reverse_bits
+from .board import CONTRADICTION, LATE, N_LINES, N_ROUNDS, OPEN, PROPAGATE, WITNESS
+from .deadline import is_late
 from .layout import COLOUR_OUT, DIRTY
 
 # Places in the scratch words behind Board.scratch: the ends of each block, the gap cells reached behind it, then the
@@ -158,7 +159,7 @@ def propagate_colour(words, numbers, board, base):
     seen_rows, seen_columns = U0, U0
     while waiting_rows | waiting_columns:
         numbers[N_ROUNDS] += 1
-        if numbers[N_ROUNDS] & 15 == 0 and (coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) > 0):
+        if numbers[N_ROUNDS] & 15 == 0 and is_late(numbers):
             return LATE
         seen_rows |= waiting_rows
         waits, fits = solve_waiting(words, numbers, board, waiting_rows, width, U0, rows, columns)

@@ -64,7 +64,7 @@ def _clock(clock_id: int) -> Callable[..., Any]:
 
 nanoseconds = _clock(time.CLOCK_MONOTONIC)
 coarse_nanoseconds = _clock(6 if sys.platform == "linux" else time.CLOCK_MONOTONIC)
-cpu_nanoseconds = _clock(3 if sys.platform == "linux" else time.CLOCK_MONOTONIC)
+cpu_nanoseconds = _clock(getattr(time, "CLOCK_THREAD_CPUTIME_ID", time.CLOCK_MONOTONIC))
 
 
 @intrinsic

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from . import function_value, kernel
-from .bits import FULL, U0, U1, U63, U, coarse_nanoseconds, count_bits, load_int64, lowest_bit
+from .bits import FULL, U0, U1, U63, U, count_bits, lowest_bit
 from .board import (
     BEST,
     COLOUR,
     COLUMN,
-    DEADLINE,
     DROP,
     EPOCH,
     KEEP,
@@ -24,7 +23,6 @@ from .board import (
     ROW,
     SCORE,
     SOLVED,
-    STOP,
     copy_words,
     full_word,
     note_of,
@@ -32,13 +30,8 @@ from .board import (
     open_word,
     set_cell,
 )
+from .deadline import is_late
 from .layout import BEFORE, DIRTY, LINES, TRIAL, UNION
-
-
-@kernel(inline=True)
-def is_late(numbers):
-    """True when the time is up or another thread wants an end."""
-    return coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) > 0
 
 
 @kernel(inline=True)

@@ -10,23 +10,22 @@ from __future__ import annotations
 import numpy as np
 
 from . import function_value, kernel
-from .bits import U0, U1, U, coarse_nanoseconds, load_int64, lowest_bit
+from .bits import U0, U1, U, lowest_bit
 from .board import (
     CALL,
     CONTRADICTION,
-    DEADLINE,
     LATE,
     N_LINES,
     N_ROUNDS,
     OPEN,
     PROPAGATE,
-    STOP,
     WITNESS,
     blocks_of,
     copy_words,
     full_word,
     tables_of,
 )
+from .deadline import is_late
 from .layout import DIRTY, UNION
 from .wide import remaining, solve_line
 
@@ -128,7 +127,7 @@ def propagate_rounds(words, numbers, board, base):
                 waiting &= waiting - U1
                 line = first + np.int64(bit)
                 numbers[N_LINES] += 1
-                if coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) > 0:
+                if is_late(numbers):
                     return LATE
                 state = solve_and_narrow(words, numbers, board, base, merged, line)
                 if state == 0:

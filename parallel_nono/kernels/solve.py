@@ -16,7 +16,6 @@ from .board import (
     CLOSURE,
     CONTRADICTION,
     COUNTS,
-    DEADLINE,
     FOUND,
     FULL_STACK,
     HARD,
@@ -30,7 +29,6 @@ from .board import (
     PROPAGATE,
     SOLVED,
     SPENT,
-    STOP,
     WITNESS,
     all_waiting,
     board_of,
@@ -48,6 +46,7 @@ from .board import (
     SEARCH as SEARCH_TYPE,
 )
 from .clues import Clues
+from .deadline import STOP, set_ends
 from .layout import LEVELS, ROOT
 
 LINE, PROBE, SEARCH, SAT = 1, 2, 3, 4
@@ -93,13 +92,15 @@ class Asked(NamedTuple):
 
     stages      bits, see SOLVED_BIT.
     wanted      solutions to stop at.
-    limit       nanoseconds for one puzzle.
+    limit, cpu_limit  nanoseconds for one puzzle, by the wall clock and by the CPU clock of this thread; the latter 0
+                for none.
     max_probes  in the stage of that name;  max_visits  to lines in the search.
     """
 
     stages: int
     wanted: int
     limit: int
+    cpu_limit: int
     max_probes: int
     max_visits: int
 
@@ -142,8 +143,7 @@ def solve(
         if load_int64(numbers[STOP]) != 0:
             return turn
         p = order[turn]
-        began = nanoseconds()
-        numbers[DEADLINE] = began + asked.limit
+        began = set_ends(numbers, asked.limit, asked.cpu_limit)
         for i in range(COUNTS, COUNTS + N_COUNTS):
             numbers[i] = 0
         numbers[WITNESS] = -1

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from . import function_value, kernel
-from .bits import U0, U1, U, coarse_nanoseconds, load_int64, lowest_bit
+from .bits import U0, U1, U, lowest_bit
 from .blots import solve_line_blots
 from .board import (
     CALL,
     CONTRADICTION,
-    DEADLINE,
     HIDDEN,
     LATE,
     N_LINES,
@@ -18,12 +17,12 @@ from .board import (
     OPEN,
     PROPAGATE,
     SEEN,
-    STOP,
     WITNESS,
     blocks_of,
     line_at,
     tables_of,
 )
+from .deadline import is_late
 from .layout import BLOCK_TABLES, DIRTY
 from .narrow import solve_line_narrow
 from .windows import Line, line_work, solve_line_windows
@@ -198,9 +197,7 @@ def propagate_wide(words, numbers, board, base):
                 words[U(DIRTY + word)] &= ~(U1 << bit)
                 words[U(visited + word)] |= U1 << bit
                 numbers[N_LINES] += 1
-                if numbers[N_LINES] & 7 == 0 and (  # of all calls together: most of a search are short
-                    coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) > 0
-                ):
+                if numbers[N_LINES] & 7 == 0 and is_late(numbers):  # of all calls together: most of a search are short
                     return LATE
                 line = first + np.int64(bit)
                 if not visit_line(words, numbers, board, base, line):

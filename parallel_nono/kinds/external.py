@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -84,7 +85,8 @@ def _one(program: Program, puzzle: Puzzle, limits: Limits, abort: np.ndarray) ->
         return Finding(Outcome.STALLED, witness=str(error)), None, perf_counter() - began
     pack_s = perf_counter() - began
     try:
-        ended = ask(program, text, limits.seconds, limits.memory_mib, lambda: bool(abort[0]))
+        cpu_s = limits.cpu_seconds or inf
+        ended = ask(program, text, limits.seconds, limits.memory_mib, lambda: bool(abort[0]), cpu_s)
     except ProgramFailed as error:
         return Finding(Outcome.CRASHED, error=str(error)), None, pack_s
     if ended.ending == "late":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COPIED = (
     *("outcome", "stage", "n_solutions", "exhausted", "n_open_lines", "n_open"),
     *("n_rounds", "n_lines", "n_probes", "n_branches", "n_depth", "n_conflicts"),
-    *("pack_s", "line_s", "probe_s", "search_s", "sat_s", "solve_s"),
+    *("pack_s", "line_s", "probe_s", "search_s", "sat_s", "sat_cpu_s", "solve_s"),
 )
 WITH_SOLUTION = tuple(OUTCOMES.index(o) for o in (Outcome.UNIQUE, Outcome.MULTIPLE, Outcome.SOLVED))
 MULTIPLE = OUTCOMES.index(Outcome.MULTIPLE)

@@ -19,6 +19,7 @@ many visits more.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
@@ -63,7 +64,7 @@ class Propagation:
     """A puzzle between its arrival and its fixpoint.
 
     every     solve every line that is not known, in every round (the published way).
-    deadline  `time.monotonic()`.  stop  int64[1], see `solve_set`.
+    deadline  `time.monotonic()`.  cpu_limit_s  of all workers together.  stop  int64[1], see `solve_set`.
     """
 
     number: int
@@ -72,6 +73,7 @@ class Propagation:
     deadline: float
     stop: np.ndarray
     began: float
+    cpu_limit_s: float
     landed: Event = field(default_factory=Event)
     rounds: Rounds | None = None
     phases: Iterator[None] | None = None
@@ -126,7 +128,9 @@ class Coordinator:
         except (OSError, MemoryError):
             return Propagated(SPENT, NO_PLANES, witness=_no_room(need, free), team=self._name)
         self._n_puzzles += 1
-        propagation = Propagation(self._n_puzzles, arena, limits.order == "rounds", began + limits.seconds, stop, began)
+        every, deadline = limits.order == "rounds", began + limits.seconds
+        cpu_limit_s = limits.cpu_seconds or math.inf
+        propagation = Propagation(self._n_puzzles, arena, every, deadline, stop, began, cpu_limit_s)
         packed = time.monotonic()
         self._arrivals.put(propagation)
         while not propagation.landed.wait(TICK_S):
@@ -185,7 +189,7 @@ class Coordinator:
             rounds, phases = propagation.rounds, propagation.phases
             assert rounds is not None
             assert phases is not None
-            if not propagation.halted and (now > propagation.deadline or propagation.stop[0]):
+            if not propagation.halted and (self._is_late(propagation, now) or propagation.stop[0]):
                 propagation.halted = now
                 rounds.halt()
             before = rounds.what, propagation.n_rounds
@@ -224,14 +228,25 @@ class Coordinator:
             self._team.show(propagation.slot, propagation.number, propagation.arena)
         return True
 
+    def _is_late(self, propagation: Propagation, now: float) -> bool:
+        """True when a limit is reached; CPU time is known of finished phases."""
+        if now > propagation.deadline:
+            return True
+        return propagation.cpu_limit_s < math.inf and self._cpu_s(propagation) > propagation.cpu_limit_s
+
+    def _cpu_s(self, propagation: Propagation) -> float:
+        """CPU seconds of all workers in the lines of a puzzle."""
+        assert propagation.rounds is not None
+        spent = propagation.rounds.spent.lines + propagation.rounds.spent.merge
+        return (spent + sum(remote.cpu_ns.get(propagation.number, 0) for remote in self._remotes)) / 1e9
+
     def _land(self, propagation: Propagation) -> None:
         assert propagation.rounds is not None
         self._propagations.remove(propagation)
         self._team.hide(propagation.slot, propagation.number)
         spent = propagation.rounds.spent
-        propagation.cpu_s = (spent.lines + spent.merge) / 1e9
+        propagation.cpu_s = self._cpu_s(propagation)
         for remote in self._remotes:
-            propagation.cpu_s += remote.cpu_ns.get(propagation.number, 0) / 1e9
             remote.forget(propagation.number)
         whole = int((time.monotonic() - propagation.began) * 1e9)
         spent.between = whole - spent.setup - spent.solving - spent.merging

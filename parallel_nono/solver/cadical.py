@@ -4,12 +4,13 @@ would be four fifths of its start.
 A SAT solver holds Python's lock while it works, can't be interrupted, and ends its process when memory runs out; here
 that harms nobody. It reads questions from standard input and writes answers to standard output:
 
-question  a line of JSON {"solver", "variables", "cells", "wanted", "until", "text"}, then `text` bytes of DIMACS,
-          `variables` bytes of phases (int8, 1 or -1; all 0: none are given), the variables of `cells` cells (int32),
-          and as many bytes of roles.
-answer    frames that begin with a letter: R, once, ready for questions; A, the values of those variables, a byte
-          each, for each solution found; C, the conflicts so far (int64), now and then; E, how it ended (a byte: E
-          exhausted, W as many as wanted, L late) and the conflicts so far (int64).
+question  a line of JSON {"solver", "variables", "cells", "wanted", "until", "cpu_s", "text"}, then `text` bytes of
+          DIMACS, `variables` bytes of phases (int8, 1 or -1; all 0: none are given), the variables of `cells` cells
+          (int32), and as many bytes of roles.
+answer    frames that begin with a letter: R, once, ready for questions, and the CPU seconds of the process so far
+          (float64); A, the values of those variables, a byte each, for each solution found; C, now and then, the
+          conflicts so far (int64) and the CPU seconds; E, those two and how it ended (a byte: E exhausted, W as many as
+          wanted, L late).
 
 Its arguments are the folders in which python-sat is.
 """
@@ -24,7 +25,7 @@ import sys
 from array import array
 from collections.abc import Callable
 from functools import cache
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any
 
 if __name__ == "__main__":
@@ -92,21 +93,28 @@ def conflicts(solver: Any) -> int:
     return int((solver.accum_stats() or {}).get("conflicts", 0))
 
 
-def decide(solver: Any, until: float, out: Any) -> bool | None:
-    """True, False, or None when it is late; says now and then on `out` how far it is."""
+def how_far(solver: Any) -> bytes:
+    """What frames say of it."""
+    return struct.pack("<qd", conflicts(solver), process_time())
+
+
+def decide(solver: Any, until: float, cpu_until: float, out: Any) -> bool | None:
+    """True, False, or None when it is late, by the clock or by the CPU time of this process; says now and then on `out`
+    how far it is."""
     parent = os.getppid()
-    while (left := until - monotonic()) > 0 and os.getppid() == parent:
+    while (left := min(until - monotonic(), cpu_until - process_time())) > 0 and os.getppid() == parent:
         solver.conf_budget(max(MIN_SLICE, int(SLICE * min(1.0, left / SLICE_S))))
         verdict = solver.solve_limited()
         if verdict is not None:
             return bool(verdict)
-        out.write(b"C" + struct.pack("<q", conflicts(solver)))
+        out.write(b"C" + how_far(solver))
         out.flush()
     return None
 
 
 def answer(question: dict[str, Any], source: Any, out: Any) -> None:
     """Decide one formula; see above."""
+    cpu_until = process_time() + question["cpu_s"]
     name, n_cells = question["solver"], question["cells"]
     text = source.read(question["text"])
     phases, cells = array("b", source.read(question["variables"])), array("i", source.read(4 * n_cells))
@@ -120,7 +128,7 @@ def answer(question: dict[str, Any], source: Any, out: Any) -> None:
             solver.set_phases([phase * variable for variable, phase in enumerate(phases, start=1)])
         found, ending = 0, b"W"
         while found < question["wanted"]:
-            verdict = decide(solver, until, out)
+            verdict = decide(solver, until, cpu_until, out)
             if not verdict:
                 ending = b"L" if verdict is None else b"E"
                 break
@@ -138,14 +146,14 @@ def answer(question: dict[str, Any], source: Any, out: Any) -> None:
             ]
             solver.add_clause(differs)
             solver.set_phases(model)
-        out.write(b"E" + ending + struct.pack("<q", conflicts(solver)))
+        out.write(b"E" + how_far(solver) + ending)
         out.flush()
 
 
 def main() -> None:
     """Answer questions until there are no more."""
     source, out = sys.stdin.buffer, sys.stdout.buffer
-    out.write(b"R")
+    out.write(b"R" + struct.pack("<d", process_time()))
     out.flush()
     while line := source.readline():
         question = json.loads(line)

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -226,7 +227,12 @@ def text_for(program: Program, puzzle: Puzzle) -> bytes:
 
 
 def ask(
-    program: Program, text: bytes, seconds: float, memory_mib: int, stopped: Callable[[], bool] = lambda: False
+    program: Program,
+    text: bytes,
+    seconds: float,
+    memory_mib: int,
+    stopped: Callable[[], bool] = lambda: False,
+    cpu_seconds: float = inf,
 ) -> Ended:
     """Start the program with a puzzle, in an empty folder of its own, and wait for its end; see `call`."""
     with tempfile.TemporaryDirectory(prefix="pnono-", ignore_cleanup_errors=True) as folder:
@@ -235,7 +241,7 @@ def ask(
         words = {"{python}": sys.executable, "{file}": str(path), "{seconds}": f"{seconds:g}"}
         command = [re.sub(r"\{(python|file|seconds)\}", lambda m: words[m[0]], word) for word in program.command]
         given = path if program.input == "stdin" else Path(os.devnull)
-        return call(command, given, folder, dict(program.environment), seconds, memory_mib, stopped)
+        return call(command, given, folder, dict(program.environment), seconds, memory_mib, stopped, cpu_seconds)
 
 
 def call(
@@ -246,9 +252,10 @@ def call(
     seconds: float,
     memory_mib: int,
     stopped: Callable[[], bool],
+    cpu_seconds: float = inf,
 ) -> Ended:
-    """Run a command until it ends, `seconds` are over, all its processes together hold more than `memory_mib`, it has
-    written more than MAX_OUTPUT bytes, or `stopped()` is True. Nothing of it is left behind.
+    """Run a command until it ends, `seconds` are over, all its processes together hold more than `memory_mib` or have
+    used `cpu_seconds`, it has written more than MAX_OUTPUT bytes, or `stopped()` is True. Nothing of it is left behind.
 
     given   its standard input.
     Errors  ProgramFailed if it can't be started.
@@ -271,7 +278,7 @@ def call(
             raise ProgramFailed(f"`{command[0]}` can't be started: {reason}") from error
         _bound(process.pid, seconds)
         files = stdout.fileno(), stderr.fileno()
-        ending, usage, weight = _watched(process, files, began + seconds, memory_mib, stopped)
+        ending, usage, weight = _watched(process, files, began + seconds, cpu_seconds, memory_mib, stopped)
         took = perf_counter() - began
         output, errors = _text(stdout), _text(stderr)
     return Ended(ending, process.returncode, output, errors, took, usage.ru_utime + usage.ru_stime, weight)
@@ -286,13 +293,14 @@ def _watched(
     process: subprocess.Popen[bytes],
     files: Sequence[int],
     deadline: float,
+    cpu_seconds: float,
     memory_mib: int,
     stopped: Callable[[], bool],
 ) -> tuple[str, Any, float]:
     """Wait for a process and kill it if it must be: (ending, its resource usage, MiB)."""
     ends: SimpleQueue[tuple[int, int, Any]] = SimpleQueue()
     Thread(target=lambda: ends.put(os.wait4(process.pid, 0)), daemon=True).start()
-    ending, weight, weighed, began = "exited", 0.0, 0.0, perf_counter()
+    ending, cpu_s, weight, weighed, began = "exited", 0.0, 0.0, 0.0, perf_counter()
     while True:
         now = perf_counter()
         tick = min(max((now - began) / 10, TICK_S), WATCH_S)  # what has taken long is looked at less often
@@ -302,10 +310,11 @@ def _watched(
         except Empty:
             now = perf_counter()
         if now - weighed > WATCH_S:
-            weighed, weight = now, max(weight, _weight(process.pid))
+            mib, cpu_s = _weight(process.pid)
+            weighed, weight = now, max(weight, mib)
         if stopped():
             ending = "stopped"
-        elif now >= deadline:
+        elif now >= deadline or cpu_s >= cpu_seconds:
             ending = "late"
         elif weight > memory_mib:
             ending = "memory"
@@ -344,15 +353,16 @@ def _family(pid: int) -> list[Any]:
         return []
 
 
-def _weight(pid: int) -> float:
-    """MiB that a process and its children hold."""
+def _weight(pid: int) -> tuple[float, float]:
+    """MiB that a process and its children hold, and CPU seconds that they, and children that have ended, have used."""
     import psutil
 
-    total = 0
+    total, cpu_s = 0, 0.0
     for process in _family(pid):
         with contextlib.suppress(psutil.Error):
             total += process.memory_info().rss
-    return total / 2**20
+            cpu_s += sum(process.cpu_times()[:4])
+    return total / 2**20, cpu_s
 
 
 def _kill(pid: int) -> None:

@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
-from time import perf_counter_ns
+from math import inf
+from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -36,9 +37,9 @@ from ..kernels.board import (
     OPEN_CELL,
     SOLVED,
     SPENT,
-    STOP,
 )
 from ..kernels.clues import Clues
+from ..kernels.deadline import CPU_END, STOP
 from ..kernels.layout import FIRST_LEVELS, NARROW
 from ..kernels.solve import (
     LINE,
@@ -308,9 +309,8 @@ class _Run:
         elif solved.status == OPEN and self.bits != LINE_BIT:
             self.solved[p] = solved
             self.ended.append((p, False))
-            spent = solved.seconds[0] + solved.seconds[1]
             limits = self.limits
-            self.limits = replace(limits, seconds=max(limits.seconds - spent, 0.001), order="sweep")
+            self.limits = replace(limits.less(sum(solved.seconds), solved.cpu_s), order="sweep")
             self.family(np.array([p]), WIDE_FAMILY)
             self.limits = limits
         out.lined[p] = n_open
@@ -356,7 +356,9 @@ class _Run:
         more = np.zeros((keep - 2, cells.stop - cells.start), np.uint16)
         known = [column[p].copy() for column in (out.status, out.stage, out.found, out.lined, out.left)]
         counts, times = out.counts[p].copy(), out.times[p].copy()
-        limits, self.limits = self.limits, replace(self.limits, seconds=TWICE * self.limits.seconds + 1)
+        limits = self.limits
+        more_cpu_s = TWICE * limits.cpu_seconds + 1 if limits.cpu_seconds else 0.0
+        self.limits = replace(limits, seconds=TWICE * limits.seconds + 1, cpu_seconds=more_cpu_s)
         self.alone(p, FIRST_LEVELS, keep, more)
         self.limits = limits
         kept = min(keep, int(out.found[p]))
@@ -406,6 +408,7 @@ class _Run:
             bits,
             wanted,
             min(int(self.limits.seconds * 1e9), no_end),
+            self.limits.cpu_ns,
             plan.probes or no_end,
             (plan.visits or no_end) if self.bits & SAT_BIT else no_end,
         )
@@ -426,33 +429,37 @@ class _Run:
             )
             self.ended.append((order[:done], True))
             if done and out.status[order[done - 1]] == HARD:
-                self.hard(order[done - 1], scratch, words, wanted)
+                self.hard(order[done - 1], scratch, words, wanted, int(numbers[CPU_END]))
                 self.ended.append((order[done - 1], not self.results.aborted))
             else:
                 self.results.aborted |= done < len(order)
             order = order[done:]
 
-    def hard(self, p: int, scratch: int, words: np.ndarray, wanted: int) -> None:
-        """What the kernel left open of a puzzle, to the SAT solver; its planes are in words (see kernels.solve)."""
+    def hard(self, p: int, scratch: int, words: np.ndarray, wanted: int, cpu_end: int) -> None:
+        """What the kernel left open of a puzzle, to the SAT solver; its planes are in words (see kernels.solve).
+
+        cpu_end  see kernels.deadline.
+        """
         from . import prover, sat
 
         out, limits = self.out, self.limits
+        cpu_left_s = (cpu_end - thread_time_ns()) * 1e-9 if cpu_end else inf
         sat.compile_first(self.clues, int(p), scratch, words)
         out.stage[p] = SAT
         with ExitStack() as stack:
             with span("queue"):
                 ready = stack.enter_context(prover.reserved(len(limits.plan.solvers), lambda: bool(self.stop[0] > 0)))
             if ready:
-                self.by_sat(p, scratch, words, wanted)
+                self.by_sat(p, scratch, words, wanted, cpu_left_s)
             else:
                 out.status[p], self.results.aborted = LATE, True
 
-    def by_sat(self, p: int, scratch: int, words: np.ndarray, wanted: int) -> None:
+    def by_sat(self, p: int, scratch: int, words: np.ndarray, wanted: int, cpu_left_s: float) -> None:
         """See `hard`: the processes of the SAT solver are ready."""
         from . import sat
 
         out, limits = self.out, self.limits
-        began, spent = perf_counter_ns(), int(out.times[p].sum())
+        began, spent, cpu = perf_counter_ns(), int(out.times[p].sum()), thread_time_ns()
         cells = slice(out.starts[p], out.starts[p + 1])
         known = out.cells[0, cells] if out.found[p] else None
         keep = min(limits.solutions, MAX_KEPT)
@@ -468,11 +475,13 @@ class _Run:
             self.results.notes[int(p)] = needs
             return
         left = limits.seconds - (spent + perf_counter_ns() - began) * 1e-9
-        if left <= 0:
+        cpu_left_s -= (thread_time_ns() - cpu) * 1e-9
+        if min(left, cpu_left_s) <= 0:
             out.status[p], out.times[p, SAT_NS] = LATE, perf_counter_ns() - began
             return
         with span("prove", 1):
-            decision = sat.decide(problem, limits, wanted, max(keep, 2), left, lambda: bool(self.stop[0] > 0))
+            stopped = lambda: bool(self.stop[0] > 0)  # noqa: E731
+            decision = sat.decide(problem, limits, wanted, max(keep, 2), left, stopped, cpu_left_s)
         if len(decision.solutions) >= min(int(out.found[p]), 2):  # else those of the search are more
             for place, solution in enumerate(decision.solutions[:2]):
                 out.cells[place, cells] = solution
@@ -480,6 +489,7 @@ class _Run:
             self.results.solutions[int(p)] = decision.solutions[:keep]
         out.found[p] = max(int(out.found[p]), decision.found)
         out.counts[p, N_CONFLICTS - COUNTS] += decision.conflicts
+        self.results.proved[p] = decision.cpu_s
         out.status[p] = {"exhausted": CONTRADICTION, "enough": SOLVED, "memory": SPENT}.get(decision.ending, LATE)
         if decision.ending == "memory":
             self.results.notes[int(p)] = f"the SAT solver took more than {limits.memory_mib} MiB"

@@ -12,7 +12,6 @@ import contextlib
 import importlib.util
 import json
 import os
-import struct
 import subprocess
 import sys
 import threading
@@ -21,8 +20,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from struct import Struct
 from time import monotonic
 from typing import Any, ClassVar
 
@@ -37,6 +38,9 @@ processes are weighed."""
 GRACE_S, MIN_GRACE_S, GRACE_SHARE = 0.4, 0.05, 0.1
 """A solver that has not looked at the clock so long after its time was up, or after a share of a short time, is
 killed."""
+
+PIPE_BYTES = 1 << 15
+"""A pipe takes so much at once, whether somebody reads or not."""
 
 START_S = 30.0
 """So long a process has to be ready for its first question."""
@@ -72,40 +76,56 @@ class Proof:
     ending     `exhausted` (there are no others), `enough` (as many as wanted), `late`, `memory`, or `stopped`.
     conflicts  of the solver that decided, or else of the one that found most; where it was killed, those that it had
                told of.
+    cpu_s      CPU seconds of all processes that were asked.
     """
 
     models: list[np.ndarray] = field(default_factory=list)
     ending: str = "late"
     conflicts: int = 0
     n_found: int = 0
+    cpu_s: float = 0.0
 
 
 ENDINGS = {b"E": "exhausted", b"W": "enough", b"L": "late"}
 
 
+_FRAMES = {b"R": Struct("<d"), b"C": Struct("<qd"), b"E": Struct("<qd")}
+"""Numbers that stand in a frame; the last is the CPU seconds of the process."""
+
+
 @dataclass(slots=True, eq=False)
 class Wire:
-    """What comes back from a process: (this wire, letter, content) is put into `frames`; the letter b"" at its end."""
+    """What comes back from a process: (this wire, letter, content) is put into `frames`; the letter b"" at its end.
+
+    cpu_s  CPU seconds of the process, as it told last.
+    """
 
     frames: SimpleQueue[tuple[Wire, bytes, Any]]
     n_cells: int = 0
     busy: bool = False
+    cpu_s: float = 0.0
     ready: threading.Event = field(default_factory=threading.Event)
 
     def read(self, pipe: Any) -> None:
         """Runs in a thread of its own until the process is gone."""
         letter = b"?"
         while letter:
-            letter, content = pipe.read(1), None
+            letter = pipe.read(1)
+            content: Any = None
+            if letter == b"A":
+                content = np.frombuffer(pipe.read(self.n_cells), np.bool_)
+            elif letter in _FRAMES:
+                frame = _FRAMES[letter]
+                text = pipe.read(frame.size)
+                if len(text) < frame.size:  # it died while it spoke
+                    letter = b""
+                else:
+                    *content, self.cpu_s = frame.unpack(text)
             if letter == b"R":
                 self.ready.set()
                 continue
-            if letter == b"A":
-                content = np.frombuffer(pipe.read(self.n_cells), np.bool_)
-            elif letter == b"C":
-                content = pipe.read(8)
-            elif letter == b"E":
-                content = pipe.read(9)
+            if letter == b"E":
+                content.append(pipe.read(1))
                 self.busy = False
             self.frames.put((self, letter, content))
         self.ready.set()  # for what follows: that there is nobody
@@ -144,8 +164,9 @@ class Prover:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, question: Question, wanted: int, until: float, frames: SimpleQueue[Any]) -> None:
-        """Hand over a question, to be answered before `until` by the monotonic clock; the answer goes to `frames`."""
+    def ask(self, question: Question, wanted: int, until: float, cpu_seconds: float, frames: SimpleQueue[Any]) -> None:
+        """Hand over a question, to be answered before `until` by the monotonic clock and in so much CPU time; the
+        answer goes to `frames`."""
         self.wire.n_cells, self.wire.frames, self.wire.busy = len(question.roles), frames, True
         header = {
             "solver": question.solver,
@@ -153,24 +174,41 @@ class Prover:
             "cells": len(question.roles),
             "wanted": wanted,
             "until": until,
+            "cpu_s": cpu_seconds,
             "text": len(question.text),
         }
+        parts = question.text, question.phases.tobytes(), question.cells.tobytes(), question.roles.tobytes()
+        text = b"".join((json.dumps(header).encode(), b"\n", *parts))
+        if len(text) <= PIPE_BYTES:
+            self._send(text, frames)
+        else:  # a process that does not get to reading must not hold up whoever watches the clock
+            threading.Thread(target=self._send, args=(text, frames), daemon=True).start()
+
+    def _send(self, text: bytes, frames: SimpleQueue[Any]) -> None:
         pipe: Any = self._process.stdin
         try:
-            pipe.write(json.dumps(header).encode() + b"\n" + question.text)
-            pipe.write(question.phases.tobytes() + question.cells.tobytes() + question.roles.tobytes())
+            pipe.write(text)
             pipe.flush()
-        except OSError:
+        except (OSError, ValueError):  # it ended, or was ended, before it had read all of it
             frames.put((self.wire, b"", None))
 
     def mib(self) -> float:
         """Memory that the process holds."""
+        return self._read(lambda scale: scale.memory_info().rss / 2**20)
+
+    def cpu_s(self) -> float:
+        """CPU seconds of the process since it was started; of one that is at work to the tick of the system."""
+        told = self.wire.cpu_s
+        return max(told, self._read(lambda scale: sum(scale.cpu_times()[:2]))) if self.wire.busy else told
+
+    def _read(self, gauge: Callable[[Any], float]) -> float:
+        """What the system says of the process; 0 if it is gone."""
         import psutil
 
         try:
             if self._scale is None:
                 self._scale = psutil.Process(self._process.pid)
-            return float(self._scale.memory_info().rss) / 2**20
+            return float(gauge(self._scale))
         except psutil.Error:
             return 0.0
 
@@ -303,7 +341,9 @@ def _prover() -> Prover:
         prover = _mine.provers.pop()
         if prover.alive:
             return prover
-    return Prover()
+    prover = Prover()
+    prover.wire.ready.wait(START_S)
+    return prover
 
 
 def prove(
@@ -313,6 +353,7 @@ def prove(
     memory_mib: int,
     stopped: Callable[[], bool],
     keep: int | None = None,
+    cpu_seconds: float = inf,
 ) -> Proof:
     """Put the same question in several ways at once; the first to be decided counts, the others are killed.
 
@@ -320,63 +361,107 @@ def prove(
     seconds  wall time for all of it; returns soon after, at most GRACE_S later.
     stopped  called now and then: True ends it.
     keep     so many models are kept; None: all.
+    cpu_seconds  CPU time for all of it; each question has the same share.
     Errors   ProverDied if all processes ended by themselves.
     """
     if _mine.provers is None:
         with reserved(len(questions), stopped) as ready:
-            return prove(questions, wanted, seconds, memory_mib, stopped, keep) if ready else Proof(ending="stopped")
+            if not ready:
+                return Proof(ending="stopped")
+            return prove(questions, wanted, seconds, memory_mib, stopped, keep, cpu_seconds)
     frames: SimpleQueue[tuple[Wire, bytes, Any]] = SimpleQueue()
-    began = looked = weighed = monotonic()
-    tick, until = TICK_S, began + seconds
-    grace = min(GRACE_S, MIN_GRACE_S + GRACE_SHARE * seconds)
     provers = [_prover() for _ in questions]
-    proofs = {prover.wire: Proof() for prover in provers}
-    done: set[Wire] = set()
+    spent_s = sum(prover.wire.cpu_s for prover in provers)
+    bounds = _Bounds(seconds, spent_s, cpu_seconds, memory_mib, stopped)
     gone: set[Wire] = set()
     for prover, question in zip(provers, questions, strict=True):
-        prover.ask(question, wanted, until, frames)
+        prover.ask(question, wanted, bounds.until, cpu_seconds / len(questions), frames)
     try:
-        while True:
-            now = monotonic()
-            if now - looked >= tick:  # also while solutions stream in
-                looked = now
-                tick = min(max((now - began) / 10, TICK_S), WATCH_S, max(until + grace - now, TICK_S / 4))
-                ending = "stopped" if stopped() else "late" if now > until + grace else ""
-                if not ending and now - weighed > WATCH_S:
-                    weighed = now
-                    ending = "memory" if sum(p.mib() for p in provers if p.wire.busy) > memory_mib else ""
-                if ending:
-                    best = _most(proofs)
-                    return Proof(best.models, ending, best.conflicts, best.n_found)
-            try:
-                wire, letter, content = frames.get(timeout=tick)
-            except Empty:
-                continue
-            if letter == b"A":
-                proof = proofs[wire]
-                proof.n_found += 1
-                if keep is None or len(proof.models) < keep:
-                    proof.models.append(content)
-            elif letter == b"C" and len(content) == 8:
-                proofs[wire].conflicts = struct.unpack("<q", content)[0]
-            elif letter == b"E" and len(content) == 9:
-                proof = proofs[wire]
-                done.add(wire)
-                proof.ending, proof.conflicts = ENDINGS[content[:1]], struct.unpack("<q", content[1:])[0]
-                if proof.ending != "late":
-                    return proof
-            else:
-                gone.add(wire)
-                if len(gone) == len(provers):
-                    raise ProverDied("the process of the SAT solver ended by itself; perhaps memory ran out")
-            if not proofs.keys() - gone - done:
-                return _most(proofs)
+        proof = _first(provers, frames, gone, bounds, keep)
+        proof.cpu_s = sum(prover.cpu_s() for prover in provers) - spent_s
+        return proof
     finally:
         for prover in provers:
             if prover.wire.busy or prover.wire in gone:
                 prover.kill()
             else:
                 _mine.provers.append(prover)
+
+
+class _Bounds:
+    """What ends a question that nobody has decided.
+
+    until   by the monotonic clock.
+    cpu_until  seconds that the processes have used by then since they were started, all together.
+    """
+
+    def __init__(
+        self, seconds: float, spent_s: float, cpu_seconds: float, memory_mib: int, stopped: Callable[[], bool]
+    ) -> None:
+        self.began = monotonic()
+        self.until, self.cpu_until = self.began + seconds, spent_s + cpu_seconds
+        self._memory_mib, self._stopped = memory_mib, stopped
+        self._grace = min(GRACE_S, MIN_GRACE_S + GRACE_SHARE * min(seconds, cpu_seconds))
+        self._looked = self._weighed = self.began
+        self.tick = TICK_S
+
+    def ending(self, provers: list[Prover]) -> str:
+        """See Proof.ending; "" while it may go on."""
+        now = monotonic()
+        if now - self._looked < self.tick:  # also while solutions stream in
+            return ""
+        self._looked, late_at = now, self.until + self._grace
+        self.tick = min(max((now - self.began) / 10, TICK_S), WATCH_S, max(late_at - now, TICK_S / 4))
+        if self._stopped():
+            return "stopped"
+        if now > late_at:
+            return "late"
+        if now - self._weighed > WATCH_S:
+            self._weighed = now
+            if sum(prover.mib() for prover in provers if prover.wire.busy) > self._memory_mib:
+                return "memory"
+            if self.cpu_until < inf and sum(prover.cpu_s() for prover in provers) > self.cpu_until + self._grace:
+                return "late"
+        return ""
+
+
+def _first(
+    provers: list[Prover],
+    frames: SimpleQueue[tuple[Wire, bytes, Any]],
+    gone: set[Wire],
+    bounds: _Bounds,
+    keep: int | None,
+) -> Proof:
+    """The proof of the process that decides first, or what there is when none does; `gone`: those that died."""
+    proofs = {prover.wire: Proof() for prover in provers}
+    done: set[Wire] = set()
+    while True:
+        if ending := bounds.ending(provers):
+            best = _most(proofs)
+            return Proof(best.models, ending, best.conflicts, best.n_found)
+        try:
+            wire, letter, content = frames.get(timeout=bounds.tick)
+        except Empty:
+            continue
+        if letter == b"A":
+            proof = proofs[wire]
+            proof.n_found += 1
+            if keep is None or len(proof.models) < keep:
+                proof.models.append(content)
+        elif letter == b"C":
+            proofs[wire].conflicts = content[0]
+        elif letter == b"E" and content[1] in ENDINGS:
+            proof = proofs[wire]
+            done.add(wire)
+            proof.conflicts, proof.ending = content[0], ENDINGS[content[1]]
+            if proof.ending != "late":
+                return proof
+        else:
+            gone.add(wire)
+            if len(gone) == len(provers):
+                raise ProverDied("the process of the SAT solver ended by itself; perhaps memory ran out")
+        if not proofs.keys() - gone - done:
+            return _most(proofs)
 
 
 def _most(proofs: dict[Wire, Proof]) -> Proof:

@@ -80,6 +80,7 @@ class Results:
     n_open_lines    int64, cells that lines alone left open;  n_open  int64, cells that lines and probes left open.
     witness         why there is no solution, where lines alone show it; else "".
     *_s             float64, wall seconds.
+    sat_cpu_s       float64, CPU seconds of the processes of the SAT solver.
     cell_starts     int64[n + 1];  cells  uint16[2, cell_starts[-1]]: first and second solution of each puzzle as colour
                     indices row by row; without a solution cells[0] is what is known, OPEN_CELL where nothing is.
     known           uint16[cell_starts[-1]] where it was asked for: what lines and probes know of the puzzles whose
@@ -88,6 +89,7 @@ class Results:
     shared          of the puzzles whose lines somebody else propagated (`Lines`), what they said; without the planes.
     aborted         another thread asked for an end.
     finished        bool[n] then, puzzles that were done; of the others (outcome INVALID) nothing is known. None: all.
+    proved          what `sat_cpu_s` is made of: by the puzzles that the SAT solver was asked about.
     out, notes      the columns as kernels wrote them; what is to be said of single puzzles, by their places.
     """
 
@@ -97,6 +99,7 @@ class Results:
         self.cell_starts, self.cells, self.known = out.starts, out.cells, out.known
         self.notes: dict[int, str] = {}
         self.solutions: dict[int, np.ndarray] = {}
+        self.proved: dict[int, float] = {}
         self.shared: dict[int, Propagated] = {}
         self.aborted = False
         self.finished: np.ndarray | None = None
@@ -131,6 +134,12 @@ class Results:
         if status == CONTRADICTION and found == 0 and out.stage[p] == LINE:
             return no_arrangement(int(out.counts[p, WITNESS - COUNTS]), int(self.clues.heights[p]))
         return ""
+
+    @property
+    def sat_cpu_s(self) -> np.ndarray:
+        seconds = np.zeros(len(self.stage))
+        seconds[list(self.proved)] = list(self.proved.values())
+        return seconds
 
     n_open_lines = property(lambda results: np.maximum(results.out.lined, 0))
     n_open = property(lambda results: np.maximum(results.out.left, 0))

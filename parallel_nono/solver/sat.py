@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ class Decision:
     solutions    uint16[n, cells], at most as many as asked to keep.
     found      the number of solutions; exact where `exhausted`.
     ending     see prover.Proof.
-    conflicts  of the solvers.
+    conflicts  of the solvers;  cpu_s  CPU seconds of all their processes.
     model      bool[variables of cells], the first solution as the first part has it.
     """
 
@@ -66,6 +67,7 @@ class Decision:
     exhausted: bool
     ending: str
     conflicts: int = 0
+    cpu_s: float = 0.0
     model: np.ndarray | None = None
 
 
@@ -186,7 +188,13 @@ def _lean_to(known: np.ndarray, literals: np.ndarray, phases: np.ndarray) -> Non
 
 
 def decide(
-    problem: Problem, limits: Limits, wanted: int, keep: int, seconds: float, stopped: Callable[[], bool]
+    problem: Problem,
+    limits: Limits,
+    wanted: int,
+    keep: int,
+    seconds: float,
+    stopped: Callable[[], bool],
+    cpu_seconds: float = inf,
 ) -> Decision:
     """Find solutions of a problem: as many as `wanted`, of which at most `keep` are given; see prover.prove.
 
@@ -200,12 +208,13 @@ def decide(
     whole = [(problem.role, problem.formula.clauses)]
     parts = components(problem) if wanted > 2 else whole
     if len(parts) == 1:
-        return _count(problem, limits, whole, wanted, keep, until, stopped)
-    two = _count(problem, limits, whole, 2, 2, until, stopped)
+        return _count(problem, limits, whole, wanted, keep, until, cpu_seconds, stopped)
+    two = _count(problem, limits, whole, 2, 2, until, cpu_seconds, stopped)
     if two.ending != "enough":
         return two
-    counted = _count(problem, limits, parts, wanted, keep, until, stopped, two.model)
+    counted = _count(problem, limits, parts, wanted, keep, until, cpu_seconds - two.cpu_s, stopped, two.model)
     counted.conflicts += two.conflicts
+    counted.cpu_s += two.cpu_s
     if counted.exhausted and counted.found < 2:
         raise RuntimeError(f"the SAT solver contradicts itself: two solutions together, {counted.found} by parts")
     if counted.found < 2:  # the time ran out before
@@ -220,6 +229,7 @@ def _count(
     wanted: int,
     keep: int,
     until: float,
+    cpu_seconds: float,
     stopped: Callable[[], bool],
     model: np.ndarray | None = None,
 ) -> Decision:
@@ -232,8 +242,10 @@ def _count(
     for role, flat in parts:
         more = -(-wanted // decision.found)
         questions = _questions(problem, role, flat, limits)
-        proof = prove(questions, more, until - monotonic(), limits.memory_mib, stopped, min(keep, more))
+        left_s, cpu_left_s = until - monotonic(), cpu_seconds - decision.cpu_s
+        proof = prove(questions, more, left_s, limits.memory_mib, stopped, min(keep, more), cpu_left_s)
         decision.conflicts += proof.conflicts
+        decision.cpu_s += proof.cpu_s
         found = np.array(proof.models, bool).reshape(-1, len(role))
         n_found = proof.n_found
         if proof.ending == "exhausted" and not n_found:

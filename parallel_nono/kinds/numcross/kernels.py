@@ -13,13 +13,13 @@ import numpy as np
 
 from ...kernels import kernel
 from ...kernels.arrays import Int16s, Int16Table, Int32s, Int32Table, Int64s, UInt8s, UInt64s, UInt64Table
-from ...kernels.bits import U0, U1, U6, U63, U, coarse_nanoseconds, count_bits, load_int64, lowest_bit, nanoseconds
+from ...kernels.bits import U0, U1, U6, U63, U, count_bits, load_int64, lowest_bit, nanoseconds
 from ...kernels.board import CONTRADICTION, LATE, OPEN, SOLVED, SPENT
+from ...kernels.deadline import STOP, is_past
 
-# Places in `numbers`; the counts are those of `Attempt`.
-DEADLINE, STOP = 0, 1
-N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_DEPTH, N_CONFLICTS = 2, 3, 4, 5, 6, 7
-FOUND, SETTLED_NS, N_NUMBERS = 8, 9, 10
+# Places in `numbers`, after those of kernels.deadline; the counts are those of `Attempt`.
+N_ROUNDS, N_LINES, N_PROBES, N_BRANCHES, N_DEPTH, N_CONFLICTS = 5, 6, 7, 8, 9, 10
+FOUND, SETTLED_NS, N_NUMBERS = 11, 12, 13
 
 CLOCK_EVERY = 4096
 """Words between two looks at the clock."""
@@ -77,8 +77,8 @@ class Room(NamedTuple):
 
 @kernel(inner=True)
 def out_of_time(numbers):
-    """True when the deadline is over or another thread said stop."""
-    return coarse_nanoseconds() > numbers[DEADLINE] or load_int64(numbers[STOP]) != 0
+    """True when the time is up or another thread said stop, whether at once or not."""
+    return load_int64(numbers[STOP]) != 0 or is_past(numbers)
 
 
 @kernel(inner=True)

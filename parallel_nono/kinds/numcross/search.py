@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...attempt import Limits, Outcome
+from ...kernels import deadline
 from .words import Words, words_of
 
 ORDERS = ("fewest", "length", "shape", "dynamic")
@@ -154,8 +155,8 @@ class Search:
 
         numbers = np.zeros(kernels.N_NUMBERS, np.int64)
         began = monotonic_ns()
-        numbers[kernels.DEADLINE] = min(began + int(limits.seconds * 1e9), NO_END)
-        numbers[kernels.STOP] = abort.ctypes.data
+        deadline.set_limits(numbers, min(int(limits.seconds * 1e9), NO_END), limits.cpu_ns)
+        numbers[deadline.STOP] = abort.ctypes.data
         numbers[kernels.SETTLED_NS] = began
         known = np.full(len(self.names), -1, np.int16)
         solutions = np.full((2, len(self.names)), -1, np.int16)

@@ -11,10 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from time import monotonic
+from math import inf
+from time import monotonic, thread_time
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ...attempt import Limits
 
 MAX_WORDS = 1 << 22
 """Positions that `bitmask` lists: nine bytes each."""
@@ -57,10 +60,18 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """When to give up: `monotonic()` after `deadline`, or as soon as `abort[0]` is not zero."""
+    """When to give up: `monotonic()` after `deadline`, `thread_time()` after `cpu_end`, or as soon as `abort[0]` is not
+    zero."""
 
     deadline: float
     abort: np.ndarray
+    cpu_end: float = inf
+
+    @classmethod
+    def of(cls, limits: Limits, abort: np.ndarray) -> Watch:
+        """What is allowed from now on."""
+        cpu_end = thread_time() + limits.cpu_seconds if limits.cpu_seconds else inf
+        return cls(monotonic() + limits.seconds, abort, cpu_end)
 
     def look(self) -> None:
         """Errors: Late."""
@@ -68,7 +79,9 @@ class Watch:
             raise Late
 
     def late(self) -> bool:
-        return bool(self.abort[0]) or monotonic() > self.deadline
+        return (
+            bool(self.abort[0]) or monotonic() > self.deadline or (self.cpu_end < inf and thread_time() > self.cpu_end)
+        )
 
 
 def runs_of(strip: str) -> list[tuple[int, int]]:

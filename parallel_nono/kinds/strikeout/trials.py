@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ def by_positions(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray, solve
         began = perf_counter()
         verdict, why = None, ""
         try:
-            verdict = SEARCHES[solver](strip, take, cut, Watch(monotonic() + limits.seconds, abort))
+            verdict = SEARCHES[solver](strip, take, cut, Watch.of(limits, abort))
         except Refused as error:
             why = str(error)
         except Late:
@@ -71,7 +71,7 @@ def by_values(chunk: pa.RecordBatch, limits: Limits, abort: np.ndarray) -> list[
         table = table_of(int(takes[games[0]]))
         hardest = games[np.argmax(longest[games])]
         try:
-            table.grow(int(longest[hardest]), Watch(monotonic() + limits.seconds, abort))
+            table.grow(int(longest[hardest]), Watch.of(limits, abort))
         except Late:  # there may be values enough for the others
             for game in games.tolist():
                 trials[game] = Trial("grundy", None, perf_counter() - began, LATE)
