@@ -265,9 +265,7 @@ def test_a_late_part_promises_nothing_for_those_behind_it(monkeypatch: pytest.Mo
     assert (result.outcome, result.n_solutions) == (Outcome.TIMEOUT, 0)
 
 
-def test_a_solver_that_had_to_be_killed_counts_as_it_had_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_solver_that_had_to_be_killed_counts_as_it_had_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deaf = tmp_path / "deaf.py"
     deaf.write_text(
         "import struct, sys, time\n"
