@@ -1,25 +1,30 @@
 """Run with NUMBA_ENABLE_CUDASIM=1 by test_cuda: the device kernels under Numba's simulator against those of the CPU.
 
-Prints `ok` and how many lines and puzzles were compared, or fails.
+Prints `ok` and how many lines, puzzles and puzzles in batches were compared, or fails.
 """
 
+import sys
 import warnings
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numba import cuda
 
 from parallel_nono.attempt import Limits
 from parallel_nono.generator import generate
+from parallel_nono.kernels import cuda as kernels
 from parallel_nono.kernels import layout
-from parallel_nono.kernels.board import CONTRADICTION, OPEN, OPEN_CELL
+from parallel_nono.kernels.board import CONTRADICTION, OPEN, OPEN_CELL, SPENT
 from parallel_nono.kernels.clues import Clues
 from parallel_nono.kernels.cuda import NO_ARRANGEMENT, OPEN_LINE
 from parallel_nono.kernels.line import solve_line_planes
-from parallel_nono.puzzle import BLOT, Block, Puzzle
-from parallel_nono.puzzleset import clues_of, plain_palette, set_of
-from parallel_nono.solver.cuda import _Propagation, propagate, unavailable
+from parallel_nono.puzzle import BLOT, Block, InvalidPuzzle, Puzzle
+from parallel_nono.puzzleset import clues_of, plain_palette, puzzles_of, set_of
+from parallel_nono.solver import cuda as solver
+from parallel_nono.solver.cuda import _Propagation, propagate, propagate_set, unavailable
 from parallel_nono.solver.pipeline import solve_set
+from parallel_nono.solver.results import NO_PUZZLE
 
 
 def random_lines(random: np.random.Generator, count: int, n: int, n_colours: int, blots: bool) -> tuple[Puzzle, list]:
@@ -32,11 +37,13 @@ def random_lines(random: np.random.Generator, count: int, n: int, n_colours: int
             ink = int(random.random() < density[row]) * int(random.integers(1, n_colours))
             grid[row, cell] = grid[row, cell - 1] if keep else ink
     puzzle = Puzzle.of_grid(grid.tolist(), plain_palette(n_colours))
-    rows = [
-        tuple(Block(BLOT if blots and random.random() < 0.4 else b.length, b.colour) for b in row)
-        for row in puzzle.rows
-    ]
-    return Puzzle(tuple(rows), puzzle.columns, puzzle.palette), grid.tolist()
+    rows = with_blots(random, puzzle.rows) if blots else puzzle.rows
+    return Puzzle(rows, puzzle.columns, puzzle.palette), grid.tolist()
+
+
+def with_blots(random: np.random.Generator, clues: tuple) -> tuple:
+    """These clues, some lengths of them unknown."""
+    return tuple(tuple(Block(BLOT if random.random() < 0.4 else b.length, b.colour) for b in clue) for clue in clues)
 
 
 def compare_lines(seed: int, count: int, n: int, n_colours: int, blots: bool) -> int:
@@ -80,26 +87,125 @@ def compare_puzzle(puzzle: Puzzle) -> bool:
     there = propagate(clues)
     assert there.n_rounds == here.n_rounds[0], puzzle.name
     assert there.n_lines == here.n_lines[0], puzzle.name
-    named = here.witness[0].partition(":")[0]
-    assert (there.verdict == CONTRADICTION) == bool(named), puzzle.name
-    if named:
-        kind, number = named.split()
-        assert there.witness == int(number) - 1 + (puzzle.height if kind == "column" else 0), puzzle.name
+    assert there.witness == line_named(here.witness[0], puzzle.height), puzzle.name
+    if here.witness[0]:
+        assert there.verdict == CONTRADICTION, puzzle.name
         return True
-    assert (there.verdict, there.witness) == (OPEN, -1)
-    size, n_colours = (puzzle.width + 63) // 64, puzzle.n_colours
-    rows = there.planes[: puzzle.height * n_colours * size].reshape(puzzle.height, n_colours, size)
-    bits = np.unpackbits(rows.view(np.uint8), axis=2, count=puzzle.width, bitorder="little")
-    grid = np.where(bits.sum(1) == 1, bits.argmax(1), OPEN_CELL)
-    assert np.array_equal(grid.ravel(), here.cells[0]), puzzle.name
-    other = (puzzle.height + 63) // 64
-    columns = there.planes[rows.size :].reshape(puzzle.width, n_colours, other)
-    turned = np.unpackbits(columns.view(np.uint8), axis=2, count=puzzle.height, bitorder="little")
-    assert np.array_equal(turned.transpose(2, 1, 0), bits), puzzle.name  # both views are one
+    assert there.verdict == OPEN
+    grid = grid_of(there.planes, puzzle.height, puzzle.width, puzzle.n_colours)
+    assert np.array_equal(grid, here.cells[0]), puzzle.name
     return False
 
 
+def line_named(witness: str, height: int) -> int:
+    """The line that a witness is about, rows first, from 0; -1 if it is about none."""
+    kind, _, rest = witness.partition(" ")
+    if kind not in ("row", "column"):
+        return -1
+    return int(rest.partition(":")[0]) - 1 + (height if kind == "column" else 0)
+
+
+def grid_of(planes: np.ndarray, height: int, width: int, n_colours: int) -> np.ndarray:
+    """The cells of a state, row by row; both its views must be one."""
+    size, other = (width + 63) // 64, (height + 63) // 64
+    n_colours = max(n_colours, 2)
+    rows = planes[: height * n_colours * size].reshape(height, n_colours, size)
+    bits = np.unpackbits(rows.view(np.uint8), axis=2, count=width, bitorder="little")
+    columns = planes[rows.size :].reshape(width, n_colours, other)
+    turned = np.unpackbits(columns.view(np.uint8), axis=2, count=height, bitorder="little")
+    assert np.array_equal(turned.transpose(2, 1, 0), bits)
+    return np.where(bits.sum(1) == 1, bits.argmax(1), OPEN_CELL).ravel()
+
+
+def compare_set(batch: pa.RecordBatch, threads: int) -> solver.PropagatedSet:
+    """A set, each puzzle by one block: verdicts and grids are those of both orders, the rest that of rounds."""
+    there = propagate_set(batch, threads)
+    here = solve_set(batch, Limits(plan=("line",), order="rounds"))  # type: ignore[arg-type]
+    sweep = solve_set(batch, Limits(plan=("line",)))  # type: ignore[arg-type]
+    for p, puzzle in enumerate(puzzles_of(batch)):
+        planes = there.planes[there.starts[p] : there.starts[p + 1]]
+        if isinstance(puzzle, InvalidPuzzle):
+            assert (there.verdict[p], len(planes)) == (NO_PUZZLE, 0)
+            continue
+        if there.verdict[p] == SPENT:
+            continue
+        counts = there.n_rounds[p], there.n_lines[p], there.witness[p]
+        named = line_named(here.witness[p], puzzle.height)
+        assert counts == (here.n_rounds[p], here.n_lines[p], named), (p, puzzle.name)
+        refuted = there.verdict[p] == CONTRADICTION
+        assert refuted == bool(here.witness[p]) == bool(sweep.witness[p]), (p, puzzle.name)
+        if not refuted:
+            assert there.verdict[p] == OPEN, (p, puzzle.name)
+            assert there.n_solved[p] <= there.n_lines[p], (p, puzzle.name)
+            grid = grid_of(planes, puzzle.height, puzzle.width, puzzle.n_colours)
+            cells = slice(here.cell_starts[p], here.cell_starts[p + 1])
+            assert np.array_equal(grid, here.cells[0, cells]), (p, puzzle.name)
+            assert np.array_equal(grid, sweep.cells[0, cells]), (p, puzzle.name)
+    return there
+
+
+def batch_of(count: int) -> list[Puzzle | InvalidPuzzle]:
+    """Puzzles of all sorts and of many sizes, in no order."""
+    puzzles: list[Puzzle | InvalidPuzzle] = [
+        generate("one_cell", 1, 1),
+        generate("empty", 1, 1),
+        generate("full", 1, 1),
+        generate("empty", 3, 5),
+        generate("full", 4, 2),
+        InvalidPuzzle("expected a puzzle, found none"),
+        generate("contradiction", 6, 6),
+        generate("impasse", 6, 6),
+        generate("mismatch", 5, 5),
+        generate("too_long", 5, 5),
+        generate("permutation", 5, 5),  # no line says anything
+        generate("gaps", 9, 11, 2),
+        generate("noise", 2, 130, 3, density=70),
+        generate("coloured_blobs", 70, 3, 4),
+        generate("rainbow", 4, 9, 5),
+    ]
+    random = np.random.default_rng(11)
+    while len(puzzles) < count:
+        height, width = (int(n) for n in random.integers(1, 13, 2))
+        n_colours, density = int(random.choice([2, 2, 3, 5])), random.uniform(0.3, 0.95)
+        cells = random.integers(1, n_colours, (height, width)) * (random.random((height, width)) < density)
+        cells = np.maximum(cells, np.roll(cells, 1, axis=1) * (random.random((height, width)) < 0.5))
+        made = Puzzle.of_grid(cells.tolist(), plain_palette(n_colours))
+        rows, columns, name = made.rows, made.columns, f"made {len(puzzles)}"
+        if len(puzzles) % 4 == 1:
+            rows, columns, name = with_blots(random, rows), with_blots(random, columns), f"{name}, blots"
+        if len(puzzles) % 5 == 2:
+            rows, name = (rows[-1], *rows[1:-1], rows[0])[:height], f"{name}, exchanged"
+        puzzles.append(Puzzle(rows, columns, made.palette, name=name))
+    return [puzzles[place] for place in random.permutation(count)]
+
+
+def compare_batches() -> int:
+    """Whole sets: more puzzles than blocks, slices, and too little memory for all of them, or for the largest."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solver, "MAX_THREADS", 30)
+        batch = set_of(batch_of(220))
+        there = compare_set(batch, 5)  # six blocks
+        assert there.n_launches == 1
+        open_ones = there.verdict == OPEN
+        assert 20 < (there.verdict == CONTRADICTION).sum() < 110 < open_ones.sum()
+        assert there.n_solved[open_ones].sum() < 0.9 * there.n_lines[open_ones].sum()
+        part = compare_set(batch.slice(100, 15), 15)  # two blocks
+        assert np.array_equal(part.n_solved, there.n_solved[100:115])
+        assert compare_set(batch.slice(0, 0), 4).n_launches == 0
+        few = set_of([*(generate("blobs", 6, 6, seed) for seed in range(6)), generate("noise", 12, 20)])
+        whole = solver._Batches(clues_of(few), 2)
+        free = max(whole.work(np.array(pair))[1] for pair in ([1, 2], [3, 4])) / solver.SHARE
+        patch.setattr(type(cuda.current_context()), "get_memory_info", lambda _: (free, free))
+        there = compare_set(few, 2)
+        assert (there.verdict == SPENT).tolist() == 6 * [False] + [True]
+        assert there.n_launches == 4
+    return batch.num_rows
+
+
 def main() -> None:
+    for names in (vars(kernels), kernels._DEVICE):  # Python puts it there while threads of the simulator look through
+        names.setdefault("__warningregistry__", {})
+    sys.setswitchinterval(1e-4)  # threads that wait for each other do so by looking all the time
     assert unavailable() == ""
     assert cuda.is_available()
     lines = 0
@@ -138,7 +244,7 @@ def main() -> None:
                 assert not compare_puzzle(crowded)
     refuted = sum(compare_puzzle(puzzle) for puzzle in puzzles)
     assert 5 < refuted < 35
-    print(f"ok {lines} lines {len(puzzles)} puzzles")
+    print(f"ok {lines} lines {len(puzzles)} puzzles {compare_batches()} in batches")
 
 
 if __name__ == "__main__":

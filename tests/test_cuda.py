@@ -1,6 +1,7 @@
 """Settling on a CUDA device: under Numba's simulator equal to the CPU, compiled for a device without one, refused."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ def test_device_kernels_equal_those_of_the_cpu_under_the_simulator() -> None:
     assert words[0] == "ok"
     assert int(words[1]) > 2500
     assert int(words[3]) > 20
+    assert int(words[5]) >= 200
 
 
 def test_without_a_device_one_sentence_says_so() -> None:
@@ -43,7 +45,8 @@ def test_kernels_compile_for_a_device() -> None:
     from numba.cuda import dispatcher
     from numba.cuda.cudadrv.nvvm import NVVM, NvvmSupportError
 
-    from parallel_nono.kernels.cuda import Task, merge_view, solve_lines
+    from parallel_nono.kernels.clues import Clues
+    from parallel_nono.kernels.cuda import Batch, Task, merge_view, propagate_each, solve_lines
 
     try:
         NVVM()
@@ -54,6 +57,9 @@ def test_kernels_compile_for_a_device() -> None:
     task = types.NamedTuple([i64] * 8 + [flags, int32s, int32s, int32s], Task)
     solve = types.void(int32s, task, words, numbers, flags, int32s)
     merge = types.void(words, i64, i64, i64, i64, int32s)
+    clues = types.NamedTuple([int32s] * 7, Clues)
+    batch = types.NamedTuple([int32s, numbers, clues, int32s, *[i64] * 7], Batch)
+    each = types.void(batch, words, numbers, types.int64[:, ::1])
 
     class Device:
         compute_capability = (9, 0)
@@ -61,7 +67,10 @@ def test_kernels_compile_for_a_device() -> None:
     with pytest.MonkeyPatch.context() as patch:
         if unavailable():  # device functions are compiled for the device at hand, and there is none
             patch.setattr(dispatcher, "get_current_device", Device)
-        for kernel, signature in ((solve_lines, solve), (merge_view, merge)):
+        for kernel, signature in ((solve_lines, solve), (merge_view, merge), (propagate_each, each)):
             ptx, _ = cuda.compile_ptx(kernel.py_func, signature, cc=Device.compute_capability)
             assert ".visible .entry" in ptx
             assert ".f64" not in ptx  # a word and a signed number make a float: none may
+            if kernel is propagate_each:
+                barriers = re.findall(r"^\s*(?:bar|barrier)\.(?:cta\.)?(\w+)", ptx, re.MULTILINE)
+                assert sorted(barriers) == ["red", "red", "sync", "sync", "sync"]  # none copied into a branch

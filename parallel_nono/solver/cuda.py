@@ -1,4 +1,8 @@
-"""One puzzle by lines alone on a CUDA device: rounds as in kernels.rounds, its planes on the device all the while."""
+"""Puzzles by lines alone on a CUDA device, in rounds as in kernels.rounds: a huge one, or many ordinary ones at once.
+
+`propagate` shares out the lines of one puzzle, whose planes stay on the device all the while. `propagate_set` gives
+each puzzle of a set to one block of threads, and a launch is all rounds of as many puzzles as there is memory for.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import math
 import threading
 import time
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import cuda
@@ -14,9 +18,15 @@ from numba.core.errors import NumbaPerformanceWarning
 
 from ..kernels import cuda as kernels
 from ..kernels import layout
-from ..kernels.board import CONTRADICTION, LATE, OPEN
+from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
 from ..kernels.clues import Clues
-from ..kernels.layout import plane_words
+from ..kernels.fit import FITS
+from ..kernels.layout import NARROW, plane_words
+from ..kernels.survey import survey
+from .results import NO_PUZZLE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LINE_THREADS, MERGE_THREADS = 32, 128
 """Threads of a block. A line is a long piece of work and there are few of them: small blocks fill all processors."""
@@ -49,6 +59,36 @@ class Propagated(NamedTuple):
     merge_s: float
 
 
+class PropagatedSet(NamedTuple):
+    """What lines alone say of the puzzles of a set; arrays have a place for each.
+
+    planes     uint64, the states of all, as in kernels.board; those of puzzle p are planes[starts[p] : starts[p + 1]],
+               and mean nothing unless its verdict is OPEN.
+    starts     int64[puzzles + 1].
+    verdict    int8: board.OPEN (also when every cell is known); CONTRADICTION, also where the clues do not fit; SPENT:
+               the device has too little memory for it; results.NO_PUZZLE: a row without lines.
+    witness    int64, the line that a contradiction shows in, rows first, from 0; else -1, also where rows and columns
+               hold different numbers of cells of a colour.
+    n_rounds, n_lines  int64, as kernels.rounds has them, and so are verdict and witness.
+    n_solved   int64, the lines that were solved: those of n_lines in which something had changed, and after a
+               contradiction also others of the last round.
+    n_launches
+    pack_s, transfer_s, kernel_s  wall seconds: on this side; to the device and back; there.
+    """
+
+    planes: np.ndarray
+    starts: np.ndarray
+    verdict: np.ndarray
+    witness: np.ndarray
+    n_rounds: np.ndarray
+    n_lines: np.ndarray
+    n_solved: np.ndarray
+    n_launches: int
+    pack_s: float
+    transfer_s: float
+    kernel_s: float
+
+
 def unavailable() -> str:
     """Why there is no device to work on, as a sentence without its full stop; "" if there is one."""
     if cuda.is_available():
@@ -74,6 +114,19 @@ def propagate(clues: Clues, p: int = 0, seconds: float = math.inf, stop: np.ndar
         return _Propagation(clues, p).run(seconds, stop)
 
 
+def propagate_set(batch: pa.RecordBatch, threads: int = LINE_THREADS) -> PropagatedSet:
+    """Rounds over every puzzle of a set (or of a slice of one), each until one of them changes nothing or every line is
+    known. Nothing stops it on the way: it is for puzzles of ordinary size.
+
+    threads  of a block, which take the lines of its puzzle in turn; 256 at most, as each has up to 255 registers.
+    """
+    from ..puzzleset import clues_of
+
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)  # small sets have few blocks
+        return _Batches(clues_of(batch), threads).run()
+
+
 class _Propagation:
     """A puzzle on the device, and the memory that its threads work in."""
 
@@ -86,14 +139,8 @@ class _Propagation:
         blocks -= blocks[0]
         counts, n = np.diff(blocks), np.repeat([self.width, self.height], [self.height, self.width])
         size = layout.plane_words(n)
-        hidden = np.zeros(len(n), np.uint8)
-        hidden[np.repeat(np.arange(len(n)), counts)[lengths == 0]] = 1
-        filled = layout.filled_cells(lengths, blocks)
-        need = np.where(
-            hidden == 1,
-            layout.blot_scratch(self.n_colours, counts, size),
-            layout.line_scratch(self.n_colours, counts, n - filled, size),
-        )
+        hidden = _hidden(lengths, counts)
+        need = _scratch(self.n_colours, counts, n - layout.filled_cells(lengths, blocks), size, hidden)
         planes = self.opened(blocks, colours)
         self.state_words, self.thread_words = len(planes), int(need.max())
         self.bounds, max_blocks = 2 * int(blocks[-1]), int(counts.max())
@@ -205,3 +252,165 @@ def _view(lines: np.ndarray, crossing: np.ndarray) -> np.ndarray:
     bits[:, : (n + 7) // 8] = np.packbits(crossing, axis=1, bitorder="little")
     planes: Any = np.where(lines.T[:, :, None], bits.view(np.uint64)[None], np.uint64(0))
     return planes.reshape(-1)
+
+
+class _Work(NamedTuple):
+    """The memory that the blocks of a launch work in: n_blocks of them, then as kernels.Batch has it."""
+
+    n_blocks: int
+    thread_words: int
+    block_numbers: int
+    thread_numbers: int
+    max_lines: int
+    max_bounds: int
+    max_blocks: int
+
+
+class _Batches:
+    """A set that goes to the device launch by launch.
+
+    fits    bool[puzzles], those that go there.
+    hidden  int32[lines], 1 for a line with a blot; from the first line of the set on.
+    lines, blocks, most, colours, scratch, state  int64[puzzles]: lines and blocks, blocks of a line at most, colours,
+            words that a thread works in, words of the planes.
+    """
+
+    def __init__(self, clues: Clues, threads: int) -> None:
+        self.began = time.perf_counter()
+        self.clues, self.threads = clues, threads
+        self.budget = SHARE * cuda.current_context().get_memory_info()[0]
+        n = len(clues.heights)
+        self.verdict, self.witness = np.full(n, SPENT, np.int8), np.full(n, -1, np.int64)
+        self.fits = self.fitting()
+        heights, widths = clues.heights.astype(np.int64), clues.widths.astype(np.int64)
+        self.colours = np.maximum(clues.n_colours, 2).astype(np.int64)
+        self.lines = heights + widths
+        starts = clues.block_starts[clues.line_starts[0] : clues.line_starts[-1] + 1].astype(np.int64)
+        lengths = clues.lengths[starts[0] : starts[-1]]
+        starts -= starts[0]
+        counts, owner = np.diff(starts), np.repeat(np.arange(n), self.lines)
+        cells = np.repeat(np.stack([widths, heights], 1).ravel(), np.stack([heights, widths], 1).ravel())
+        size, slack = plane_words(cells), cells - layout.filled_cells(lengths, starts)
+        self.hidden = _hidden(lengths, counts).astype(np.int32)
+        need = _scratch(self.colours[owner], counts, slack, size, self.hidden)
+        self.blocks, self.most, self.scratch = np.zeros((3, n), np.int64)
+        np.add.at(self.blocks, owner, counts)
+        np.maximum.at(self.most, owner, counts)
+        np.maximum.at(self.scratch, owner, need)
+        self.state = layout.places_of(heights, widths, self.colours).state_words * self.fits
+        self.starts = np.zeros(n + 1, np.int64)
+        np.cumsum(self.state, out=self.starts[1:])
+        self.planes = np.empty(int(self.starts[-1]), np.uint64)
+        self.said = np.zeros((n, kernels.SAID), np.int64)
+        self.transfer_s = self.kernel_s = 0.0
+
+    def fitting(self) -> np.ndarray:
+        """The puzzles whose clues fit; of the others is said here what there is to say."""
+        clues, n = self.clues, len(self.verdict)
+        sums = np.zeros((2, max(clues.n_colours.tolist(), default=0) + 1), np.int64)
+        found, order, starts = np.full(n, FITS, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.int64)
+        survey(clues, NARROW, sums, found, np.zeros((n, 2), np.int64), np.zeros(n, np.bool_), order, starts)
+        there, fits = clues.heights > 0, found == FITS
+        self.verdict[~fits] = CONTRADICTION
+        self.witness[~fits] = np.maximum(found[~fits], -1)
+        self.verdict[~there] = NO_PUZZLE
+        return there & fits
+
+    def work(self, places: np.ndarray) -> tuple[_Work, int]:
+        """How these puzzles are propagated at once, by as many blocks as are of use; bytes of the device in all."""
+        thread_words, most = int(self.scratch[places].max()), int(self.most[places].max())
+        thread_numbers = int(layout.line_numbers(self.colours[places].max(), most))
+        max_lines, max_bounds = int(self.lines[places].max()), 2 * int(self.blocks[places].max())
+        block_numbers = 1 + max_lines + max_bounds + self.threads * thread_numbers
+        n_blocks = min(len(places), MAX_THREADS // self.threads)
+        inside = slice(places[0], places[-1] + 1)
+        facts = len(places) + int((4 + 2 * self.lines[inside] + 2 * self.blocks[inside]).sum())
+        words = int(self.state[places].sum()) + (1 + kernels.SAID) * len(places)
+        words += n_blocks * (self.threads * thread_words + block_numbers)
+        work = _Work(n_blocks, thread_words, block_numbers, thread_numbers, max_lines, max_bounds, most)
+        return work, 8 * words + 4 * facts
+
+    def run(self) -> PropagatedSet:
+        """Launch after launch; what there is no room for is halved."""
+        n_launches, waiting = 0, [np.flatnonzero(self.fits)] if self.fits.any() else []
+        while waiting:
+            places = waiting.pop()
+            work, n_bytes = self.work(places)
+            if n_bytes <= self.budget:
+                self.launch(places, work)
+                n_launches += 1
+            elif len(places) > 1:
+                waiting += [places[len(places) // 2 :], places[: len(places) // 2]]
+        said = self.said
+        pack_s = time.perf_counter() - self.began - self.transfer_s - self.kernel_s
+        return PropagatedSet(
+            self.planes,
+            self.starts,
+            self.verdict,
+            self.witness,
+            said[:, kernels.ROUNDS],
+            said[:, kernels.VISITS],
+            said[:, kernels.SOLVED],
+            n_launches,
+            pack_s,
+            self.transfer_s,
+            self.kernel_s,
+        )
+
+    def launch(self, places: np.ndarray, work: _Work) -> None:
+        """Propagate these puzzles. What the device needs to know of them goes there in two arrays."""
+        facts = self.facts(places)
+        ends = np.cumsum([len(fact) for fact in facts])
+        states = self.starts[places] - self.starts[places[0]]
+        n_words = int(self.starts[places[-1] + 1] - self.starts[places[0]])
+        flat = np.concatenate(facts, dtype=np.int32, casting="same_kind")
+        began = time.perf_counter()
+        there, states_there = cuda.to_device(flat), cuda.to_device(states)
+        order, *clues, hidden = (there[end - len(fact) : end] for end, fact in zip(ends, facts, strict=True))
+        words = cuda.device_array(n_words + work.n_blocks * self.threads * work.thread_words, np.uint64)
+        numbers = cuda.device_array(work.n_blocks * work.block_numbers, np.int64)
+        said = cuda.device_array((len(places), kernels.SAID), np.int64)
+        batch = kernels.Batch(order, states_there, Clues(*clues), hidden, n_words, *work[1:])
+        launched = time.perf_counter()
+        kernels.propagate_each[work.n_blocks, self.threads](batch, words, numbers, said)
+        cuda.synchronize()
+        done = time.perf_counter()
+        words[:n_words].copy_to_host(self.planes[self.starts[places[0]] :][:n_words])
+        self.said[places] = said.copy_to_host()
+        self.verdict[places] = self.said[places, kernels.VERDICT]
+        self.witness[places] = self.said[places, kernels.WITNESS]
+        self.kernel_s += done - launched
+        self.transfer_s += launched - began + time.perf_counter() - done
+
+    def facts(self, places: np.ndarray) -> list[np.ndarray]:
+        """The first four and the last arrays of kernels.Batch, as int32 they will be: the clues from the first of these
+        puzzles to the last."""
+        clues, inside = self.clues, slice(places[0], places[-1] + 1)
+        lines = clues.line_starts[places[0] : places[-1] + 2]
+        blocks = clues.block_starts[lines[0] : lines[-1] + 1]
+        lengths, colours = (column[blocks[0] : blocks[-1]] for column in (clues.lengths, clues.colours))
+        first = clues.line_starts[0]
+        return [
+            places - places[0],
+            clues.heights[inside],
+            clues.widths[inside],
+            clues.n_colours[inside],
+            lines - lines[0],
+            blocks - blocks[0],
+            np.append(lengths, 0),  # an array of nothing can't be there
+            np.append(colours, 0),
+            self.hidden[lines[0] - first : lines[-1] - first],
+        ]
+
+
+def _hidden(lengths: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """uint8[lines], 1 for a line with a blot; counts  its blocks."""
+    hidden = np.zeros(len(counts), np.uint8)
+    hidden[np.repeat(np.arange(len(counts)), counts)[lengths == 0]] = 1
+    return hidden
+
+
+def _scratch(n_colours: Any, counts: np.ndarray, slack: np.ndarray, size: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+    """Words that each line needs to be solved in; arguments as of layout.line_scratch, and whether it has a blot."""
+    plain, blots = layout.line_scratch(n_colours, counts, slack, size), layout.blot_scratch(n_colours, counts, size)
+    return np.where(hidden == 1, blots, plain)
