@@ -152,6 +152,7 @@ def batch_of(count: int) -> list[Puzzle | InvalidPuzzle]:
         generate("full", 1, 1),
         generate("empty", 3, 5),
         generate("full", 4, 2),
+        Puzzle.of_grid([[0, 0, 0]], plain_palette(1)),
         InvalidPuzzle("expected a puzzle, found none"),
         generate("contradiction", 6, 6),
         generate("impasse", 6, 6),

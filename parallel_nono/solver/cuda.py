@@ -22,7 +22,7 @@ from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
 from ..kernels.clues import Clues
 from ..kernels.fit import FITS
 from ..kernels.layout import NARROW, plane_words
-from ..kernels.survey import survey
+from ..kernels.survey import WIDE_FAMILY, room, survey
 from .results import NO_PUZZLE
 
 if TYPE_CHECKING:
@@ -139,8 +139,14 @@ class _Propagation:
         blocks -= blocks[0]
         counts, n = np.diff(blocks), np.repeat([self.width, self.height], [self.height, self.width])
         size = layout.plane_words(n)
-        hidden = _hidden(lengths, counts)
-        need = _scratch(self.n_colours, counts, n - layout.filled_cells(lengths, blocks), size, hidden)
+        hidden = np.zeros(len(n), np.uint8)
+        hidden[np.repeat(np.arange(len(n)), counts)[lengths == 0]] = 1
+        filled = layout.filled_cells(lengths, blocks)
+        need = np.where(
+            hidden == 1,
+            layout.blot_scratch(self.n_colours, counts, size),
+            layout.line_scratch(self.n_colours, counts, n - filled, size),
+        )
         planes = self.opened(blocks, colours)
         self.state_words, self.thread_words = len(planes), int(need.max())
         self.bounds, max_blocks = 2 * int(blocks[-1]), int(counts.max())
@@ -269,10 +275,8 @@ class _Work(NamedTuple):
 class _Batches:
     """A set that goes to the device launch by launch.
 
-    fits    bool[puzzles], those that go there.
-    hidden  int32[lines], 1 for a line with a blot; from the first line of the set on.
-    lines, blocks, most, colours, scratch, state  int64[puzzles]: lines and blocks, blocks of a line at most, colours,
-            words that a thread works in, words of the planes.
+    fits     bool[puzzles], those that go there.
+    lines, blocks, colours, state  int64[puzzles]: lines, blocks, colours, words of the planes.
     """
 
     def __init__(self, clues: Clues, threads: int) -> None:
@@ -285,18 +289,7 @@ class _Batches:
         heights, widths = clues.heights.astype(np.int64), clues.widths.astype(np.int64)
         self.colours = np.maximum(clues.n_colours, 2).astype(np.int64)
         self.lines = heights + widths
-        starts = clues.block_starts[clues.line_starts[0] : clues.line_starts[-1] + 1].astype(np.int64)
-        lengths = clues.lengths[starts[0] : starts[-1]]
-        starts -= starts[0]
-        counts, owner = np.diff(starts), np.repeat(np.arange(n), self.lines)
-        cells = np.repeat(np.stack([widths, heights], 1).ravel(), np.stack([heights, widths], 1).ravel())
-        size, slack = plane_words(cells), cells - layout.filled_cells(lengths, starts)
-        self.hidden = _hidden(lengths, counts).astype(np.int32)
-        need = _scratch(self.colours[owner], counts, slack, size, self.hidden)
-        self.blocks, self.most, self.scratch = np.zeros((3, n), np.int64)
-        np.add.at(self.blocks, owner, counts)
-        np.maximum.at(self.most, owner, counts)
-        np.maximum.at(self.scratch, owner, need)
+        self.blocks = np.diff(clues.block_starts[clues.line_starts].astype(np.int64))
         self.state = layout.places_of(heights, widths, self.colours).state_words * self.fits
         self.starts = np.zeros(n + 1, np.int64)
         np.cumsum(self.state, out=self.starts[1:])
@@ -318,12 +311,13 @@ class _Batches:
 
     def work(self, places: np.ndarray) -> tuple[_Work, int]:
         """How these puzzles are propagated at once, by as many blocks as are of use; bytes of the device in all."""
-        thread_words, most = int(self.scratch[places].max()), int(self.most[places].max())
+        inside, lines = slice(places[0], places[-1] + 1), self.clues.line_starts[places[0] : places[-1] + 2]
+        most = int(np.diff(self.clues.block_starts[lines[0] : lines[-1] + 1]).max())
+        thread_words, _, _ = room(self.clues, places, WIDE_FAMILY, 1, 1)
         thread_numbers = int(layout.line_numbers(self.colours[places].max(), most))
         max_lines, max_bounds = int(self.lines[places].max()), 2 * int(self.blocks[places].max())
         block_numbers = 1 + max_lines + max_bounds + self.threads * thread_numbers
         n_blocks = min(len(places), MAX_THREADS // self.threads)
-        inside = slice(places[0], places[-1] + 1)
         facts = len(places) + int((4 + 2 * self.lines[inside] + 2 * self.blocks[inside]).sum())
         words = int(self.state[places].sum()) + (1 + kernels.SAID) * len(places)
         words += n_blocks * (self.threads * thread_words + block_numbers)
@@ -389,28 +383,17 @@ class _Batches:
         lines = clues.line_starts[places[0] : places[-1] + 2]
         blocks = clues.block_starts[lines[0] : lines[-1] + 1]
         lengths, colours = (column[blocks[0] : blocks[-1]] for column in (clues.lengths, clues.colours))
-        first = clues.line_starts[0]
+        blocks = blocks - blocks[0]
+        hidden = np.zeros(len(blocks) - 1, np.int32)
+        hidden[np.searchsorted(blocks, np.flatnonzero(lengths == 0), side="right") - 1] = 1
         return [
             places - places[0],
             clues.heights[inside],
             clues.widths[inside],
             clues.n_colours[inside],
             lines - lines[0],
-            blocks - blocks[0],
+            blocks,
             np.append(lengths, 0),  # an array of nothing can't be there
             np.append(colours, 0),
-            self.hidden[lines[0] - first : lines[-1] - first],
+            hidden,
         ]
-
-
-def _hidden(lengths: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """uint8[lines], 1 for a line with a blot; counts  its blocks."""
-    hidden = np.zeros(len(counts), np.uint8)
-    hidden[np.repeat(np.arange(len(counts)), counts)[lengths == 0]] = 1
-    return hidden
-
-
-def _scratch(n_colours: Any, counts: np.ndarray, slack: np.ndarray, size: np.ndarray, hidden: np.ndarray) -> np.ndarray:
-    """Words that each line needs to be solved in; arguments as of layout.line_scratch, and whether it has a blot."""
-    plain, blots = layout.line_scratch(n_colours, counts, slack, size), layout.blot_scratch(n_colours, counts, size)
-    return np.where(hidden == 1, blots, plain)
