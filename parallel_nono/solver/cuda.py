@@ -72,7 +72,7 @@ class PropagatedSet(NamedTuple):
     n_rounds, n_lines  int64, as kernels.rounds has them, and so are verdict and witness.
     n_solved   int64, the lines that were solved: those of n_lines in which something had changed, and after a
                contradiction also others of the last round.
-    n_launches
+    n_launches  more than one where not all have room at once.
     pack_s, transfer_s, kernel_s  wall seconds: on this side; to the device and back; there.
     """
 
@@ -313,7 +313,7 @@ class _Batches:
         """How these puzzles are propagated at once, by as many blocks as are of use; bytes of the device in all."""
         inside, lines = slice(places[0], places[-1] + 1), self.clues.line_starts[places[0] : places[-1] + 2]
         most = int(np.diff(self.clues.block_starts[lines[0] : lines[-1] + 1]).max())
-        thread_words, _, _ = room(self.clues, places, WIDE_FAMILY, 1, 1)
+        thread_words, _, _ = room(self.clues, places, WIDE_FAMILY, 1, 1)  # of a search there is none
         thread_numbers = int(layout.line_numbers(self.colours[places].max(), most))
         max_lines, max_bounds = int(self.lines[places].max()), 2 * int(self.blocks[places].max())
         block_numbers = 1 + max_lines + max_bounds + self.threads * thread_numbers
@@ -377,8 +377,7 @@ class _Batches:
         self.transfer_s += launched - began + time.perf_counter() - done
 
     def facts(self, places: np.ndarray) -> list[np.ndarray]:
-        """The first four and the last arrays of kernels.Batch, as int32 they will be: the clues from the first of these
-        puzzles to the last."""
+        """Of kernels.Batch what becomes int32: `order`; `clues`, from the first of these puzzles on; `hidden`."""
         clues, inside = self.clues, slice(places[0], places[-1] + 1)
         lines = clues.line_starts[places[0] : places[-1] + 2]
         blocks = clues.block_starts[lines[0] : lines[-1] + 1]
