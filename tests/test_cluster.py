@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pyarrow.parquet as pq
 import pytest
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
@@ -287,3 +288,19 @@ def test_a_running_cluster_does_the_work_and_survives_it(
         assert found.pop("raise") == {"crashed"}
         assert set.union(*found.values()) == {"unique"}
         assert answer["why"] == f"asked for, at {address}"
+
+
+def test_a_worker_imports_nothing_that_it_does_without(tmp_path: Path) -> None:
+    """pyarrow would import pandas, which takes as long as the rest of a worker's start."""
+    seen_by = tmp_path / "seen"
+    (tmp_path / "pandas.py").write_text(f"import os\nprint(os.getpid(), file=open({str(seen_by)!r}, 'a'))\n")
+    (tmp_path / "two.nin").write_text("2 2\n1\n1\n1\n1\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", "import pandas"], check=True, env=environment)
+    words = ["run", "two.nin", "--engine", "ray", "--workers", "1", "--out", "out"]
+    subprocess.run([sys.executable, "-m", "parallel_nono", *words], check=True, env=environment, cwd=tmp_path)
+    (row,) = pq.read_table(tmp_path / "out/rows").to_pylist()
+    seen = seen_by.read_text().split()
+    assert seen
+    assert row["engine"] == "ray"
+    assert row["worker"].split(".")[0] not in seen

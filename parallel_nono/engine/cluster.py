@@ -29,6 +29,7 @@ import pyarrow.compute as pc
 
 from ..spans import Span
 from . import ABANDONED, EngineError
+from .actor import Worker
 from .environment import connect, disconnect, first_line, new_folder, sweep, watch_head
 from .feed import Feed, chunk_of, singles
 from .local import Output, collect, drain, put
@@ -50,7 +51,7 @@ from .status_line import (
     new_status_line,
 )
 from .work import SHARE_S, SOFT_S, Chunk, Done, Place, RejectedPuzzle, Work, has_errors, joined, loaded
-from .worker import VERSIONS, Worker, packed, packed_texts, shared_status_line, unpacked
+from .worker import VERSIONS, packed, packed_texts, shared_status_line, unpacked
 
 WINDOW = 2
 """Leases that a worker has at a time: one in hand, one waiting."""
@@ -263,8 +264,9 @@ class Cluster:
                 continue
             file = self._folder / f"status-{number}-{secrets.token_hex(4)}"
             file.write_bytes(new_status_line().tobytes())
-            handle = self._actor_class.remote(self._work_ref, number, str(file))
-            self._actors.append(Actor(number, handle, shared_status_line(str(file))[0], file, handle.hello.remote()))
+            handle = self._actor_class.remote()
+            hello = handle.hello.remote(self._work_ref, number, str(file))
+            self._actors.append(Actor(number, handle, shared_status_line(str(file))[0], file, hello))
 
     def _greet(self, actor: Actor) -> None:
         errors = self._ray.exceptions

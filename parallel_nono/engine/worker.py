@@ -17,7 +17,6 @@ import pyarrow as pa
 from .. import __version__
 from ..files.containers import Source
 from ..spans import recording
-from ..start import prepare
 from . import EngineError, hostinfo, timing
 from .parts import written
 from .status_line import ABORT, LEASE, RECALLED, STATUS_WORDS, STOP_FOR_GOOD, new_status_line
@@ -31,10 +30,9 @@ SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 class Worker:
-    """What runs in the other process; an actor class once `ray.remote` has wrapped it."""
+    """What runs in the other process, which `actor` has prepared."""
 
     def __init__(self, work: Work, number: int, page_path: str) -> None:
-        prepare()
         self._work = work
         self._status, self.shares_page = shared_status_line(page_path)
         self._place = Place("ray", platform.node(), f"{os.getpid()}.{number}", alone=True)
