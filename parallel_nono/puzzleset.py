@@ -267,6 +267,12 @@ def texts_column(ends: np.ndarray, text: np.ndarray) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(ends), buffers)
 
 
+def has_text(texts: pa.StringArray) -> np.ndarray:
+    """bool[n]: which of these are not empty. Without pyarrow.compute, which takes longer to import than most runs."""
+    offsets = np.frombuffer(texts.buffers()[1] or b"\0\0\0\0", np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return np.diff(offsets) > 0
+
+
 def goals_column(ends: np.ndarray, cells: np.ndarray) -> pa.Array:
     """A column of goals that lie one after another: int64[n] ends, uint16 cells; null where there is no cell."""
     offsets = _from_zero(ends)
@@ -282,7 +288,10 @@ def palettes_column(palettes: Sequence[Palette]) -> pa.Array:
         places.setdefault(id(palette), len(places))
     different = dict(zip(map(id, palettes), palettes, strict=True))
     made = [None if one == BLACK_AND_WHITE else [colour._asdict() for colour in one] for one in different.values()]
-    return pa.array(made, pa.list_(COLOUR)).take(pa.array([places[id(palette)] for palette in palettes], pa.int32()))
+    column = pa.array(made, pa.list_(COLOUR))
+    if len(made) == 1:  # as almost always; `take` loads pyarrow.compute
+        return pa.repeat(column[0], len(palettes))
+    return column.take(pa.array([places[id(palette)] for palette in palettes], pa.int32()))
 
 
 def _from_zero(ends: np.ndarray) -> np.ndarray:

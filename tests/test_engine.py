@@ -15,6 +15,7 @@ from typing import Any
 
 import faults
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,10 +23,13 @@ from hypothesis import strategies as st
 from parallel_nono.attempt import Limits, schema
 from parallel_nono.engine import ENGINES, engine
 from parallel_nono.engine.feed import Feed, Piece
+from parallel_nono.engine.rows import _exact, _labels
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.status_line import new_status_line
 from parallel_nono.engine.work import Chunk, Place, RejectedPuzzle, Work, attempt
 from parallel_nono.kinds import KINDS, bare, kind, null
+from parallel_nono.puzzle import BLACK_AND_WHITE
+from parallel_nono.puzzleset import has_text, palettes_column, plain_palette
 
 HERE = Place("local", "here", "0")
 
@@ -257,6 +261,7 @@ def test_small_runs_never_import_ray(name: str) -> None:
 import sys
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
+from parallel_nono.engine.rows import _exact, _labels
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
 from parallel_nono.kinds import kind
@@ -279,6 +284,7 @@ from parallel_nono.attempt import Limits
 from parallel_nono.cli.run import Signals
 from parallel_nono.engine import engine
 from parallel_nono.engine.feed import Feed
+from parallel_nono.engine.rows import _exact, _labels
 from parallel_nono.engine.session import Pool, Session
 from parallel_nono.engine.work import Work
 session = Session(Pool(2))
@@ -341,3 +347,17 @@ def test_an_outcome_that_promises_solutions_must_have_them() -> None:
         results.n_solutions[:] = 0
 
     assert checked(change) == [(0, "1 solutions promised, 0 given"), (1, "2 solutions promised, 0 given")]
+
+
+@given(st.lists(st.text("ab\\é", max_size=3), max_size=12), st.data())
+def test_what_is_done_without_functions_of_arrow_is_what_they_do(texts: list[str], data: st.DataObject) -> None:
+    """pyarrow.compute takes longer to import than most runs."""
+    begin = data.draw(st.integers(0, len(texts)))
+    column = pa.array(texts, pa.string()).slice(begin, data.draw(st.integers(0, len(texts) - begin)))
+    assert has_text(column).tolist() == pc.not_equal(column, "").to_pylist()
+    assert _labels(column).to_pylist() == column.to_pylist()
+    assert _labels(column).dictionary.to_pylist() == pc.unique(column).to_pylist()
+    assert isinstance(_exact(column), pa.Array) == any("\\x" in text for text in column.to_pylist())
+    palettes = [plain_palette(2 + len(text)) for text in texts]
+    wanted = [None if palette == BLACK_AND_WHITE else [each._asdict() for each in palette] for palette in palettes]
+    assert palettes_column(palettes).to_pylist() == wanted

@@ -22,8 +22,6 @@ LOOK_S = 0.5
 
 def run(work: Work, feed: Feed, session: Session) -> Iterator[pa.RecordBatch]:
     """Rows in order of finishing; closing the iterator cancels the rest."""
-    from .cluster import Cluster
-
     if work.pin:  # a thread and the process that is to follow it can't both have the core
         session.why = "workers are bound to cores"
         yield from local.run(work, feed, session)
@@ -47,6 +45,8 @@ def run(work: Work, feed: Feed, session: Session) -> Iterator[pa.RecordBatch]:
                 looked = monotonic()
                 why = _reason(feed, session, worth)
                 if why:
+                    from .cluster import Cluster
+
                     session.why = f"{why}; Ray was still starting"
                     cluster = Cluster(work, feed, session, output, on_ready=threads.retire, why=why, optional=True)
             yield rows

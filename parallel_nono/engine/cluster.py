@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ..puzzleset import has_text
 from ..spans import Span
 from . import ABANDONED, EngineError
 from .actor import Worker
@@ -429,8 +429,8 @@ class Cluster:
             others = [chunk_of(rows) for rows in unreadable]
         if not has_errors(batch):
             return batch, others
-        broken = pc.not_equal(batch.column("error"), "")
-        return batch.filter(pc.invert(broken)), [*others, chunk_of(batch.filter(broken))]
+        broken = has_text(batch.column("error"))
+        return batch.filter(pa.array(~broken)), [*others, chunk_of(batch.filter(pa.array(broken)))]
 
     def _host_is_gone(self, actor: Actor, error: Exception) -> bool:
         """True when the machine went, and not just the worker: then no puzzle is to blame.

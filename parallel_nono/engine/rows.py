@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .. import __version__
 from ..attempt import COLUMNS, OUTCOMES, STAGES, Outcome, schema
@@ -105,9 +104,20 @@ def _batch(work: Work, columns: dict[str, Any], n: int, place: Place) -> pa.Reco
 
 def _exact(sources: pa.Array) -> pa.Array | str:
     """The column `source_bytes`; one text for all where no name needs one, as almost always."""
-    if not pc.any(pc.match_substring(sources, "\\x")).as_py():
+    _, offsets, text = sources.buffers()
+    begin, end = (
+        int(np.frombuffer(offsets, np.int32)[place]) for place in (sources.offset, sources.offset + len(sources))
+    )
+    if text is None or b"\\x" not in bytes(memoryview(text)[begin:end]):
         return ""
     return pa.array([exact(name) for name in sources.to_pylist()], pa.string())
+
+
+def _labels(texts: pa.StringArray) -> pa.DictionaryArray:
+    """Each different text once; as dictionary_encode, which loads pyarrow.compute."""
+    places: dict[str, int] = {}
+    found = [places.setdefault(text, len(places)) for text in texts.to_pylist()]
+    return pa.DictionaryArray.from_arrays(pa.array(found, pa.int32()), pa.array(list(places), pa.string()))
 
 
 def _column(name: str, kind: pa.DataType, value: Any, n: int) -> pa.Array:
@@ -115,7 +125,7 @@ def _column(name: str, kind: pa.DataType, value: Any, n: int) -> pa.Array:
         return pa.DictionaryArray.from_arrays(pa.array(np.asarray(value, np.int32)), _DICTIONARIES[name])
     if isinstance(value, pa.Array):
         if pa.types.is_dictionary(kind):
-            return value.dictionary_encode()
+            return _labels(value)
         return value if value.type == kind else value.cast(kind)
     if isinstance(value, np.ndarray):
         return pa.array(value).view(kind) if pa.types.is_timestamp(kind) else pa.array(value, kind)

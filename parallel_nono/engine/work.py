@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..attempt import OUTCOMES, Limits, Outcome
 from ..checker import RejectedSolution
@@ -23,6 +22,7 @@ from ..files import packing
 from ..files.containers import Source
 from ..kinds import Kind, Solved, unread
 from ..puzzle import InvalidPuzzle
+from ..puzzleset import has_text
 from ..spans import span
 from . import timing
 from .parts import LEASE_S as PARTS_LEASE_S
@@ -176,9 +176,9 @@ def attempt(work: Work, chunk: Chunk, status: np.ndarray, place: Place) -> Done:
     total = max(batch.num_rows, 1)
     facts = {"read_s": read_s, "queue_s": queue_s}
     if has_errors(batch):
-        broken = pc.not_equal(batch.column("error"), "")
-        done.rows.append(invalid_rows(work, batch.filter(broken), facts, place))
-        batch = batch.filter(pc.invert(broken))
+        broken = has_text(batch.column("error"))
+        done.rows.append(invalid_rows(work, batch.filter(pa.array(broken)), facts, place))
+        batch = batch.filter(pa.array(~broken))
     chunk.tried = batch
     at, size, alone = 0, FIRST_SLICE, chunk.careful or work.kind.alone
     patient = alone or batch.num_rows == 1 or work.limits.soonest_s <= 1.5 * SOFT_S

@@ -22,7 +22,6 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..attempt import COLUMNS, schema
@@ -191,6 +190,8 @@ def _size(paths: Iterable[Path]) -> int:
 
 def by_host(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
     """The rows of each host, in their order."""
+    import pyarrow.compute as pc  # whoever only runs does without
+
     column = batch.column("host")
     names = pc.unique(column.cast(pa.string())).to_pylist()
     for name in names:

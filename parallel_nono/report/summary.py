@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..attempt import OUTCOMES, STAGES
+from ..attempt import OUTCOMES, STAGES, Outcome
 from ..pictures.door import printable
+from ..puzzleset import has_text
 from .wording import duration as duration
 from .wording import title_of
 
@@ -76,24 +76,26 @@ class Summary:
         if not rows.num_rows:
             return
         self.n_rows += rows.num_rows
-        self.n_warnings += pc.sum(pc.not_equal(rows.column("warnings"), "")).as_py() or 0
+        self.n_warnings += int(np.count_nonzero(has_text(rows.column("warnings"))))
         outcomes, stages = rows.column("outcome"), rows.column("stage")
         width = len(stages.dictionary)
         pairs = np.bincount(outcomes.indices.to_numpy() * width + stages.indices.to_numpy())
         for pair in np.flatnonzero(pairs).tolist():
             key = outcomes.dictionary[pair // width].as_py(), stages.dictionary[pair % width].as_py()
             self.decided[key] += int(pairs[pair])
-        tried = pc.not_equal(outcomes.cast(pa.string()), "invalid").to_numpy(zero_copy_only=False)
+        untried = [place for place, each in enumerate(outcomes.dictionary.to_pylist()) if each == Outcome.INVALID]
+        tried = ~np.isin(outcomes.indices.to_numpy(), untried)
         times = rows.column("solve_s").to_numpy()
         self._times.append(times[tried])
         self._keep_heaviest(rows, tried)
         self._keep_errors(rows)
 
     def _keep_errors(self, rows: pa.RecordBatch) -> None:
-        failed = rows.select(["source", "index", "error"]).filter(pc.not_equal(rows.column("error"), ""))
-        self.n_errors += failed.num_rows
-        if failed.num_rows:
-            self.errors = sorted([*self.errors, *map(tuple, map(dict.values, failed.to_pylist()))])[:ERRORS_SHOWN]
+        failed = has_text(rows.column("error"))
+        if failed.any():
+            told = rows.select(["source", "index", "error"]).filter(pa.array(failed))
+            self.n_errors += told.num_rows
+            self.errors = sorted([*self.errors, *map(tuple, map(dict.values, told.to_pylist()))])[:ERRORS_SHOWN]
 
     def outcomes(self) -> dict[str, int]:
         """Rows of each outcome that occurs, in the order of the closed list."""
@@ -129,7 +131,8 @@ class Summary:
             border = np.partition(times[places], -self._top)[-self._top]
             places = places[times[places] >= border][: 100 * self._top]
         if len(places):
-            found = rows.select(SHOWN[:-1]).take(pa.array(places)).to_pylist()
+            shown = rows.select(SHOWN[:-1])
+            found = [row for place in places.tolist() for row in shown.slice(place, 1).to_pylist()]
             self._heaviest += (row | {"work_s": work} for row, work in zip(found, times[places].tolist(), strict=True))
             self._heaviest.sort(key=lambda row: (-row["work_s"], row["source"], row["index"]))
             del self._heaviest[self._top :]
