@@ -11,18 +11,23 @@ from typing import NamedTuple
 
 NAMES = {
     "open": "reading files ahead of the workers",
-    "wait": "nothing to do: others have all that is left, or files are still being opened",
+    "wait": "nothing to do: others have all that is left, files are being opened, or lines mode is between phases",
     "read": "understanding texts, unpacking sets",
     "solve": "lines, probing and search",
     "queue": "waiting for a process of the SAT solver, or for its start",
     "prove": "waiting for the SAT solver's answer: its process has the core",
+    "share": "waiting for the workers of lines mode, who have the puzzle",
+    "lines": "solving lines of a puzzle that all share",
+    "merge": "bringing together what its rows and columns know",
     "check": "holding solutions against the clues",
     "rows": "making rows",
     "give": "waiting for room to hand over rows",
     "write": "writing rows to disk",
     "count": "adding rows to the summary",
 }
-"""What a span may be called, and what that means. `queue` and `prove` lie within a `solve`."""
+"""What a span may be called, and what that means. Those `WITHIN` lie within a `solve`."""
+
+WITHIN = ("queue", "prove", "share")
 
 
 class Span(NamedTuple):

@@ -10,13 +10,18 @@ import sys
 from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import parallel_nono
 from parallel_nono import InvalidOption, OutputError, RunOptions, generate, run, run_each, write
+from parallel_nono.kernels.lanes import MERGE, SOLVE
+from parallel_nono.lanes.rounds import Phase
+from parallel_nono.lanes.shifts import JOBS, Shifts
 from parallel_nono.spans import NAMES, Span, recording, span
 
 
@@ -69,6 +74,76 @@ def test_a_timeline_agrees_with_the_rows(collection: Path, tmp_path: Path) -> No
         assert all(end <= after + 2000 for (_, end), (after, _) in pairwise(outer))
     assert sum(event["args"].get("puzzles", 0) for event in spans["writer"] if event["name"] == "write") == 69
     assert [event["name"] for event in spans["reader"]].count("open") >= 1
+
+
+@pytest.mark.parametrize("engine", ["local", pytest.param("ray", marks=pytest.mark.ray)])
+def test_in_lines_mode_every_second_of_those_who_solve_lines_is_told(tmp_path: Path, engine: str) -> None:
+    folder, path = tmp_path / "huge", tmp_path / "trace.json"
+    folder.mkdir()
+    for seed in range(3):
+        write([generate("noise", 600, 600, seed, density=80)], folder / f"{seed}.non")
+    options = RunOptions((str(folder),), workers=2, out=tmp_path / "out", timeline=path, mode="lines", engine=engine)
+    run(options)
+    rows, spans = pq.read_table(tmp_path / "out" / "rows").to_pylist(), spans_of(path)
+    assert [row["mode"] for row in rows] == ["lines"] * 3
+    whole = []
+    for worker in ("lines 0", "lines 1"):
+        mine = sorted(spans[worker], key=lambda event: float(event["ts"]))
+        assert {"lines", "wait"} <= {event["name"] for event in mine} <= {"lines", "merge", "wait"}
+        assert all(a["ts"] + a["dur"] <= b["ts"] + 1 for a, b in pairwise(mine))
+        from_s, to_s = mine[0]["ts"] / 1e6, (mine[-1]["ts"] + mine[-1]["dur"]) / 1e6
+        whole.append(to_s - from_s)
+        # What is not told are pauses of less than 0.1 ms.
+        assert 0.9 * whole[-1] <= sum(event["dur"] for event in mine) / 1e6 <= whole[-1] + 1e-3
+    assert abs(whole[0] - whole[1]) < 0.01 * whole[0]
+    drivers = [event for events in spans.values() for event in events if event["name"] in ("solve", "share")]
+    assert min(whole) >= max(event["dur"] for event in drivers) / 1e6  # they are there as long as any puzzle is shared
+    assert sum(event["name"] == "share" for event in drivers) == 3
+    # A row's CPU time is that of the thread that saw it through and that of the jobs, wherever they were done.
+    workers = ["lines 0", "lines 1", "coordinator"]
+    jobs_s = sum(event["args"]["cpu_us"] for worker in workers for event in spans[worker]) / 1e6
+    assert {"lines", "merge"} <= {event["name"] for worker in workers for event in spans[worker]}
+    solved_s = sum(event["args"]["cpu_us"] for event in drivers if event["name"] == "solve") / 1e6
+    rows_s = sum(row["cpu_s"] for row in rows)
+    assert 0 < jobs_s <= rows_s
+    assert jobs_s + solved_s == pytest.approx(rows_s, rel=0.1)
+
+
+def test_between_two_jobs_of_line_work_there_is_only_waiting() -> None:
+    """Against a plain replay: whatever a worker is not at, when the logs of several puzzles come in any order."""
+    random = np.random.default_rng(1)
+    second, told = 1_000_000_000, defaultdict[str, list[Span]](list)
+    timeline = SimpleNamespace(add=lambda host, worker, spans: told[worker].extend(spans))
+    shifts = Shifts(cast(Any, timeline), 2)
+    began = shifts._free[0]
+    jobs = []
+    for worker in (0, 1, 2):
+        at = began
+        for _ in range(300):
+            at += int(random.choice([1000, second]))
+            jobs.append([worker, at, at := at + int(random.integers(1, second)), 5])
+    jobs.sort(key=lambda job: job[1])
+    for at in range(0, len(jobs), 60):  # three phases at a time, noted in turns; they end before the next three begin
+        until = jobs[at][1]
+        shifts.tell(until)
+        late = [job for job in jobs[at : at + 60] if job[2] >= until]
+        for number in (2, 0, 1):
+            shifts.note(Phase(1, 1, SOLVE if number else MERGE, np.array(late[number::3], np.int64).reshape(-1, 4)))
+    end = max(job[2] for job in jobs)
+    shifts.tell(end + 1, last=True)
+    assert told.keys() == {"lines 0", "lines 1", "coordinator"}
+    for number, name in enumerate(told):
+        mine = [job for job in jobs if job[0] == [0, 1, 2][["lines 0", "lines 1", "coordinator"].index(name)]]
+        busy = sum(span.seconds for span in told[name] if span.name != "wait")
+        gaps = sum(b[1] - a[2] for a, b in pairwise(mine)) / second
+        assert busy == pytest.approx(sum(job[2] - job[1] for job in mine) / second, abs=1e-2)
+        assert sum(span.cpu_s for span in told[name]) == pytest.approx(5e-9 * len(mine))
+        if name == "coordinator":
+            assert all(span.name != "wait" for span in told[name])
+        else:
+            waited = gaps + (mine[0][1] - began + end - mine[-1][2]) / second
+            assert sum(s.seconds for s in told[name] if s.name == "wait") == pytest.approx(waited, abs=1e-2), number
+            assert all(b.began >= a.began + a.seconds - 1e-6 for a, b in pairwise(told[name]))
 
 
 def test_a_timeline_changes_no_row_and_can_lie_among_the_results(collection: Path, tmp_path: Path) -> None:
@@ -137,6 +212,6 @@ def test_spans_have_names_that_are_explained() -> None:
                 (name, *_) = node.args
                 assert isinstance(name, ast.Constant)
                 used.add(name.value)
-    assert used == NAMES.keys()
+    assert used | set(JOBS.values()) == NAMES.keys()
     text = (Path(parallel_nono.__file__).parents[1] / "docs/engines.md").read_text(encoding="utf-8")
     assert re.findall(r"(?m)^\| `(\w+)` \| (.+) \|$", text) == list(NAMES.items())

@@ -44,7 +44,7 @@ def _with_lines(name: str, work: Work, feed: Feed, session: Session) -> Iterator
     """The engine of that name, with lines mode for the puzzles that gain by it."""
     from ..lanes.auto import WhenWorthIt, with_lines
 
-    lanes = WhenWorthIt(session.pool.workers)
+    lanes = WhenWorthIt(session.pool.workers, timeline=session.timeline)
     try:
         yield from engine(name)(with_lines(work, lanes), feed, session)
     finally:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..attempt import Limits
+    from ..engine.timeline import Timeline
     from ..engine.work import Work
     from ..kernels.clues import Clues
     from ..solver.pipeline import Lines
@@ -28,8 +29,8 @@ class WhenWorthIt:
     Where a run moves on to other processes it stays behind: there puzzles are solved as always.
     """
 
-    def __init__(self, n_workers: int, least: int = BREAK_EVEN_CELLS) -> None:
-        self._n_workers, self._least = n_workers, least
+    def __init__(self, n_workers: int, least: int = BREAK_EVEN_CELLS, timeline: Timeline | None = None) -> None:
+        self._n_workers, self._least, self._timeline = n_workers, least, timeline
         self._process = os.getpid()
         self._lanes: Coordinator | None = None
         self._lock = Lock()
@@ -47,10 +48,12 @@ class WhenWorthIt:
             if self._lanes is None:
                 from .coordinator import Coordinator
                 from .ready import compile_all
+                from .shifts import Shifts
                 from .team import Threads
 
                 compile_all()  # before any puzzle's time begins
-                self._lanes = Coordinator(Threads(self._n_workers))
+                shifts = None if self._timeline is None else Shifts(self._timeline, self._n_workers)
+                self._lanes = Coordinator(Threads(self._n_workers), shifts=shifts)
         return self._lanes.propagate(clues, place, scratch, limits, stop)
 
     def close(self, seconds: float) -> bool:

@@ -36,9 +36,11 @@ from ..engine import EngineError
 from ..kernels.board import CONTRADICTION, LATE, OPEN, SPENT
 from ..kernels.clues import Clues
 from ..solver.results import Propagated, no_arrangement
+from ..spans import span
 from .arena import Arena, WorkArrays, shape_of
 from .nodes import Remote, Share
-from .rounds import Phase, Rounds, Spent
+from .rounds import Rounds, Spent
+from .shifts import Shifts
 from .team import SLOTS, Team
 
 AT_A_TIME = 4
@@ -93,10 +95,12 @@ class Coordinator:
 
     team     the workers of this node.  remotes  those of other nodes.
     least    cells that a puzzle must have to be taken.
-    traced   keep what every job did in `trace`.
+    shifts   hears of every phase of this node.
     """
 
-    def __init__(self, team: Team, remotes: list[Remote] | None = None, least: int = 0, traced: bool = False) -> None:
+    def __init__(
+        self, team: Team, remotes: list[Remote] | None = None, least: int = 0, shifts: Shifts | None = None
+    ) -> None:
         self._team, self._remotes, self._least = team, remotes or [], least
         n_workers = team.n_workers + sum(remote.n_workers for remote in self._remotes)
         self._name = f"{n_workers} {_NOUNS[team.shared]}"
@@ -104,7 +108,7 @@ class Coordinator:
         self._propagations: list[Propagation] = []
         self._n_puzzles = 0
         self._looked = 0.0
-        self.trace: list[Phase] | None = [] if traced else None
+        self._shifts = shifts
         self.spent: dict[int, Spent] = {}
         self.failed: BaseException | None = None
         self._thread = Thread(target=self._main, name="pnono-lines", daemon=True)
@@ -133,10 +137,11 @@ class Coordinator:
         propagation = Propagation(self._n_puzzles, arena, every, deadline, stop, began, cpu_limit_s)
         packed = time.monotonic()
         self._arrivals.put(propagation)
-        while not propagation.landed.wait(TICK_S):
-            if self.failed is not None or not self._thread.is_alive():
-                propagation.error = self.failed or EngineError("lines mode: the coordinator is gone")
-                break
+        with span("share", 1):
+            while not propagation.landed.wait(TICK_S):
+                if self.failed is not None or not self._thread.is_alive():
+                    propagation.error = self.failed or EngineError("lines mode: the coordinator is gone")
+                    break
         arena.close()
         if propagation.error is not None:
             raise EngineError(f"lines mode: {propagation.error}") from propagation.error
@@ -169,6 +174,7 @@ class Coordinator:
             going = True
             while going:
                 going = self._step()
+            self._tell(last=True)
         except BaseException as error:  # whatever it is, those who wait must hear of it
             self.fail(error)
 
@@ -205,6 +211,7 @@ class Coordinator:
         if now - self._looked > TICK_S:
             self._looked = now
             self._watch()
+            self._tell()
         if not moved:
             time.sleep(
                 min((propagation.rounds.nap() for propagation in self._propagations if propagation.rounds), default=0.0)
@@ -222,7 +229,8 @@ class Coordinator:
                 return False
             propagation.slot = min(set(range(SLOTS)) - {other.slot for other in self._propagations})
             arrays = WorkArrays(propagation.arena, self._team.n_workers)
-            propagation.rounds = Rounds(propagation.arena, arrays, propagation.number, self.trace is not None)
+            note = self._shifts.note if self._shifts is not None else None
+            propagation.rounds = Rounds(propagation.arena, arrays, propagation.number, note)
             propagation.phases = self._phases(propagation, propagation.rounds)
             self._propagations.append(propagation)
             self._team.show(propagation.slot, propagation.number, propagation.arena)
@@ -252,10 +260,14 @@ class Coordinator:
         spent.between = whole - spent.setup - spent.solving - spent.merging
         self.spent[propagation.number] = spent
         self.spent.pop(propagation.number - MAX_SPENT, None)
-        if self.trace is not None:
-            self.trace += propagation.rounds.trace or []
         propagation.rounds = propagation.phases = None  # what they hold can go
         propagation.landed.set()
+
+    def _tell(self, last: bool = False) -> None:
+        """Have written down what workers did when, as far as it is known."""
+        if self._shifts is not None:
+            until = [each.rounds.noted_until() for each in self._propagations if each.rounds is not None]
+            self._shifts.tell(min(until, default=time.monotonic_ns()), last)
 
     def _watch(self) -> None:
         """Replace workers that died; what they had is handed out again."""

@@ -7,6 +7,7 @@ merge in which lines lost something. Grid, rounds and visits depend on the puzzl
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -85,7 +86,7 @@ class Spent:
 
 @dataclass
 class Phase:
-    """One phase of the trace: what, of which round, the jobs as in kernels.lanes.Lanes.log."""
+    """One phase that is over: what, of which round, the jobs as in kernels.lanes.Lanes.log."""
 
     puzzle: int
     n_round: int
@@ -97,13 +98,15 @@ class Rounds:
     """The phases of one puzzle on this node.
 
     arrays    the work arrays of whoever hands out, for small phases.
-    traced  keep every job in `trace`.
+    note      is called with every phase that is over.
     """
 
-    def __init__(self, arena: Arena, arrays: WorkArrays, number: int = 0, traced: bool = False) -> None:
+    def __init__(
+        self, arena: Arena, arrays: WorkArrays, number: int = 0, note: Callable[[Phase], None] | None = None
+    ) -> None:
         self.arena, self.arrays, self.number = arena, arrays, number
         self.spent = Spent()
-        self.trace: list[Phase] | None = [] if traced else None
+        self._note_phase = note
         self.n_round = 0
         self.n_jobs = 0
         self.what = NOTHING
@@ -116,6 +119,7 @@ class Rounds:
         self._before: np.ndarray | None = None
         self._has_lost = self._is_withdrawn = False
         self._ends = 0.0
+        self._published = 0
 
     @property
     def n_workers(self) -> int:
@@ -166,11 +170,11 @@ class Rounds:
 
     def solve_lines(self) -> None:
         """Hand out the jobs of this round."""
-        publish(self._lanes, SOLVE, self.n_jobs)
-        self._begun(SOLVE, self._weight * self._rate)
+        self._publish(SOLVE, self._weight * self._rate)
 
-    def _begun(self, what: int, expected_ns: float) -> None:
-        self.what = what
+    def _publish(self, what: int, expected_ns: float) -> None:
+        self.what, self._published = what, time.monotonic_ns()
+        publish(self._lanes, what, self.n_jobs)
         self._ends = time.monotonic() + expected_ns * 1e-9 / max(self.n_workers, 1)
 
     def merge(self) -> bool:
@@ -180,8 +184,7 @@ class Rounds:
             return False
         self.n_jobs = self.arena.shape.merge_jobs
         self._small = self._n_tiles * self._tile_ns < INLINE_NS
-        publish(self._lanes, MERGE, self.n_jobs)
-        self._begun(MERGE, self._n_tiles * self._tile_ns)
+        self._publish(MERGE, self._n_tiles * self._tile_ns)
         self.spent.tiles += self._n_tiles
         return True
 
@@ -196,6 +199,10 @@ class Rounds:
             return False
         self._note()
         return True
+
+    def noted_until(self) -> int:
+        """No job that is still to be noted began earlier, by `time.monotonic_ns()`."""
+        return time.monotonic_ns() if self.what == NOTHING else self._published
 
     def nap(self) -> float:
         """Seconds after which it is worth to look again: a part of what the phase should still take."""
@@ -231,8 +238,8 @@ class Rounds:
         else:
             self.spent.merge += cpu
             self._tile_ns += (cpu / self._n_tiles - self._tile_ns) * FORGET
-        if self.trace is not None:
-            self.trace.append(Phase(self.number, self.n_round, self.what, log.copy()))
+        if self._note_phase is not None:
+            self._note_phase(Phase(self.number, self.n_round, self.what, log.copy()))
         self.what = NOTHING
         self._is_withdrawn = False
 

@@ -20,17 +20,18 @@ from .coordinator import AT_A_TIME, Coordinator
 from .device import Device
 from .nodes import Remote, remotes_of
 from .ready import compile_all
+from .shifts import Shifts
 from .team import READY_S, SLOTS, Actors, Threads
 
 _NOUNS = "threads", "actors"
 
 
-def coordinator(session: Session, engine: str, least: int = 0, traced: bool = False) -> Coordinator:
+def coordinator(session: Session, engine: str, least: int = 0) -> Coordinator:
     """A coordinator with `session.pool.workers` workers: threads, or Ray actors (`engine` "ray"). Errors:
     EngineError."""
     if engine != "ray":
         compile_all()
-        return Coordinator(Threads(session.pool.workers), least=least, traced=traced)
+        return Coordinator(Threads(session.pool.workers), least=least, shifts=_shifts(session, session.pool.workers))
     if not can_share():
         raise EngineError("lines mode with Ray needs Linux; --engine local uses threads")
     from ..engine.environment import connect, new_folder, sweep
@@ -47,19 +48,25 @@ def coordinator(session: Session, engine: str, least: int = 0, traced: bool = Fa
         compile_all()
         team = Actors(ray, n_here, here)
         team.await_ready(READY_S)
-        told.append(RayCoordinator(folder, ray, team, remotes, least, traced))
+        told.append(RayCoordinator(folder, ray, team, remotes, least, _shifts(session, n_here)))
         return told[0]
     except BaseException:
         _down(folder)
         raise
 
 
+def _shifts(session: Session, n_workers: int) -> Shifts | None:
+    return None if session.timeline is None else Shifts(session.timeline, n_workers)
+
+
 class RayCoordinator(Coordinator):
     """A coordinator that takes its Ray down with it."""
 
-    def __init__(self, folder: Path, ray: Any, team: Actors, remotes: list[Remote], least: int, traced: bool) -> None:
+    def __init__(
+        self, folder: Path, ray: Any, team: Actors, remotes: list[Remote], least: int, shifts: Shifts | None
+    ) -> None:
         self._folder, self._ray = folder, ray
-        super().__init__(team, remotes, least, traced)
+        super().__init__(team, remotes, least, shifts)
 
     def close(self, seconds: float) -> bool:
         ended = super().close(seconds)
