@@ -209,7 +209,7 @@ class Task:
     ) -> RunSummary:
         """See `run`."""
         from ..engine.hostinfo import commit, here
-        from ..engine.timeline import Timeline
+        from ..engine.timeline import Timeline, place_of
         from ..engine.work import RejectedPuzzle
         from ..kernels.native import waits
         from ..report.compact import upkeep
@@ -237,7 +237,8 @@ class Task:
             try:
                 with ExitStack() as stack:
                     if options.timeline is not None:
-                        session.timeline = stack.enter_context(Timeline(options.timeline))
+                        session.timeline = stack.enter_context(Timeline(options.timeline, started))
+                        writer.session["timeline"] = place_of(options.timeline, out)
                     summary, finished = self._rows_to(writer, session, progress)
                 if session.timeline is not None and session.timeline.trouble:
                     said(session.timeline.trouble)

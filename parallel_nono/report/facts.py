@@ -72,7 +72,7 @@ FORMERLY = {"answers": "solutions", "store_answers": "store_solutions"}
 
 PLAN: dict[str, tuple[Check, str]] = {"stages": TEXTS}
 SESSION: dict[str, tuple[Check, str]] = {
-    **dict.fromkeys(("started", "engine", "why"), TEXT),
+    **dict.fromkeys(("started", "engine", "why", "timeline"), TEXT),
     **dict.fromkeys(("seconds", "compiling_s", "stolen_s"), NUMBER),
     **dict.fromkeys(("workers", "n_skipped", "worker_parts"), COUNT),
     "skipped": TEXTS,

@@ -22,28 +22,30 @@ from ..parts import dataset
 from ..query import UNTRIED, Report, dicts, open_rows, run_report, view
 from ..tables import SPENT, Column, tables
 from ..wording import duration
-from .pack import KINDS, pack, pictures, steps
+from .pack import KINDS, pack, pictures
+from .strips import BINS, strips_of
 
 MAX_ROWS = 200_000
 """Rows in the table of a page: the heaviest. Beyond that a browser is no longer quick."""
 
 PICTURE_SIDE, PICTURE_BYTES = 64, 6_000_000
-BINS, STRIPS, CACTUS_POINTS, BINS_A_DECADE = 300, 256, 1000, 4
+CACTUS_POINTS, BINS_A_DECADE = 1000, 4
 DECIDED = ("unique", "multiple", "contradiction", "solved")
 SCRIPTS = ("theme.js", "echarts.common.min.js", "common.js")
 
 
-def page(out: Path, up: str = "") -> str:
+def page(out: Path, up: str = "", inside: bool = False) -> str:
     """The page of a folder of results, finished or under way.
 
     up      address of a page with all runs, for a link; "" for none.
+    inside  only files in the folder are read: no timeline that lies elsewhere.
     Errors  OutputError if `out` holds no results.
     """
     connection = open_rows(out)
     report = run_report(out, rows=connection)
     found = {table.key: table for table in tables(report)}
     data, n_shown, n_pictures = _data(out, report, connection)
-    strips = _strips(report, connection)
+    strips = strips_of(out, report, connection, inside)
     first = [found.pop(key) for key in ("outcomes", "times") if key in found]
     last = [found.pop(key) for key in ("failures", "facts") if key in found]
     found.pop("workers", None)
@@ -56,7 +58,7 @@ def page(out: Path, up: str = "") -> str:
         subtitle=f"{report.n_rows:,} {report.noun}s in {duration(report.seconds)}{rate}",
         sections=[("plots", "Plots"), ("puzzles", f"All {report.noun}s")]
         + [(table.key, table.title) for table in found.values()]
-        + ([("workers", "Who worked when")] if strips else [])
+        + ([("workers", "Who worked when")] if strips.rows else [])
         + [(table.key, table.title) for table in last],
         up=up,
         noun=report.noun,
@@ -66,8 +68,6 @@ def page(out: Path, up: str = "") -> str:
         middle=list(found.values()),
         last=last,
         strips=strips,
-        strips_end=duration(_end_s(report)),
-        strips_note=f" The first {STRIPS} of {len(report.workers):,}." if len(report.workers) > STRIPS else "",
         bins=BINS,
         data=data,
     )
@@ -108,10 +108,6 @@ def _plots(report: Report) -> list[dict[str, str]]:
         says = f"Of 10; from counts alone, the same on every machine. The hardest are at {hardest} or above."
         found.append(("difficulty", "Difficulty", says))
     return [dict(zip(("id", "title", "says"), each, strict=True)) for each in found]
-
-
-def _end_s(report: Report) -> float:
-    return max((worker["last_s"] for worker in report.workers), default=0.0)
 
 
 NUMBERS = {
@@ -180,45 +176,6 @@ _CACTUS = f"""
     select greatest(max(solve_s), 1e-7) as within_s, max(n) as n
     from placed group by (n * {CACTUS_POINTS} - 1) // of_all order by n"""
 """At most so many steps, each at the time of its last puzzle, so that no step is earlier than it was."""
-
-
-def _strips(report: Report, connection: Any) -> list[dict[str, Any]]:
-    """For each worker how much of each of `BINS` equal spans of time it spent in the solver, as a path to draw."""
-    if not report.workers:
-        return []
-    busy: dict[tuple[str, str], np.ndarray] = {
-        (w["host"], w["worker"]): np.zeros(BINS) for w in report.workers[:STRIPS]
-    }
-    span = max(_end_s(report), 1e-6) / BINS
-    for each in dicts(connection, _BUSY, span):
-        if (each["host"], each["worker"]) in busy:
-            busy[each["host"], each["worker"]][each["bin"]] += each["busy_s"] / span
-    seconds, share, count = Column("", "seconds"), Column("", "share"), Column("", "count")
-    hosts = {worker["host"] for worker in report.workers}
-    return [
-        {
-            "name": f"{w['host']}/{w['worker']}" if len(hosts) > 1 else f"worker {w['worker']}",
-            "n": count.show(w["n"]),
-            "solve": seconds.show(w["solve_s"]),
-            "other": seconds.show(w["other_s"]),
-            "busy": share.show(min(1.0, w["solve_s"] / (span * BINS))),
-            "path": steps(busy[w["host"], w["worker"]]),
-        }
-        for w in report.workers[:STRIPS]
-    ]
-
-
-_BUSY = f"""
-    with placed as (
-        select host, worker, (started_us - min(started_us) over ()) / 1e6 as begins, begins + solve_s as ends
-        from attempts where outcome <> '{UNTRIED}' and worker <> ''
-    ), spread as (
-        select host, worker, begins, ends, $1 as span,
-            unnest(range(floor(begins / $1)::bigint, least(floor(ends / $1)::bigint, {BINS} - 1) + 1)) as bin
-        from placed
-    )
-    select host, worker, bin, sum(least(ends, (bin + 1) * span) - greatest(begins, bin * span)) as busy_s
-    from spread where bin < {BINS} group by all"""
 
 
 def render(template: str, script: str, **values: Any) -> str:

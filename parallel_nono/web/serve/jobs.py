@@ -311,7 +311,7 @@ def report(options: Options, body: bytes, emit: Emit) -> None:
     from ...report.parquet import OutputError
 
     try:
-        data = page(Path(options["run"]), up="/#runs").encode()
+        data = page(Path(options["run"]), up="/#runs", inside=True).encode()
     except OutputError as error:
         raise InvalidPuzzle(str(error)) from error
     headers = {"Content-Security-Policy": policy()}
