@@ -305,6 +305,18 @@ def test_a_timeline_that_is_none_is_a_sentence_and_the_rows_are_shown(what: str,
     assert "Only the time in the solver is known" in page(traced)
 
 
+def test_in_lines_mode_rows_belong_to_all_and_strips_to_each(tmp_path: Path) -> None:
+    told(tmp_path / "trace.json", {"7.0": [span("solve", 0, 2), span("share", 0, 1)], "lines 0": [span("lines", 0, 1)]})
+    rows = [row(worker="2 threads", started=after(0), solve_s=2.0)]
+    found = strips_in(folder(tmp_path / "run", rows, {"timeline": "../trace.json"}))
+    shown = {each["name"]: (each["n"], each["seconds"][0], each["seconds"][4], each["busy"]) for each in found.rows}
+    assert shown == {
+        "worker 2 threads": ("1", "", "", ""),
+        "7.0": ("", "1 s", "1 s", "50.0 %"),
+        "lines 0": ("", "1 s", "", "50.0 %"),
+    }
+
+
 def test_a_timeline_without_a_span_says_nothing(tmp_path: Path) -> None:
     told(tmp_path / "trace.json", {})
     out = folder(tmp_path / "run", ROWS, {"timeline": "../trace.json"})

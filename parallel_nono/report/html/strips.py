@@ -48,7 +48,8 @@ SOLVING = 0
 class Strips(NamedTuple):
     """The section of a page.
 
-    rows        a worker each: name, n, seconds (as many as `heads`), busy, and paths, what covers more first.
+    rows        a worker each: name, n, seconds (as many as `heads`), busy, and paths, what covers more first. In lines
+                mode all who solve lines have the rows in common, and a strip each.
     activities  the legend; () where only the time in the solver is known.
     end, note   the length of the strips; what is to be said about them.
     """
@@ -78,7 +79,7 @@ def strips_of(out: Path, report: Report, connection: Any, inside: bool) -> Strip
     began, ended = _extent(report, connection, traces)
     edges = np.linspace(began, max(ended, began + 1e-6), BINS + 1)
     shown = workers[:STRIPS]
-    times = _by_rows(shown, report, connection, edges, traces)
+    times = _by_rows(shown, connection, edges, traces)
     for trace in traces:
         for worker in trace.keys() & times.keys():
             _add(times[worker], trace[worker], edges)
@@ -94,7 +95,7 @@ def strips_of(out: Path, report: Report, connection: Any, inside: bool) -> Strip
                 "name": f"{host}/{name}" if len(hosts) > 1 else f"worker {name}" if row else name,
                 "n": count.show(row and row["n"]),
                 "seconds": ["" if traces and not each else seconds.show(each) for each in told],
-                "busy": share.show(min(1.0, busy)),
+                "busy": share.show(min(1.0, busy)) if spent.seconds.any() or not traces else "",
                 "paths": _paths(spent.shares) if traces else [("", steps(spent.shares[SOLVING]))],
             }
         )
@@ -143,7 +144,7 @@ def _first(connection: Any) -> float:
 
 
 def _by_rows(
-    workers: list[Worker], report: Report, connection: Any, edges: np.ndarray, traces: list[dict[Worker, Spans]]
+    workers: list[Worker], connection: Any, edges: np.ndarray, traces: list[dict[Worker, Spans]]
 ) -> dict[Worker, _Times]:
     """Time in the solver as the rows have it, but for those of starts with a timeline."""
     n = len(ACTIVITIES)
@@ -196,8 +197,9 @@ def _covered(begins: np.ndarray, ends: np.ndarray, edges: np.ndarray) -> np.ndar
 
     def passed(moments: np.ndarray) -> np.ndarray:
         """For each edge, the sum of the time since all moments before it."""
-        n = np.searchsorted(np.sort(moments), edges)
-        return n * edges - np.concatenate([[0.0], np.cumsum(np.sort(moments))])[n]
+        moments = np.sort(moments)
+        n = np.searchsorted(moments, edges)
+        return n * edges - np.concatenate([[0.0], np.cumsum(moments)])[n]
 
     return np.diff(passed(begins) - passed(ends))
 
