@@ -46,8 +46,7 @@ def shared() -> Path:
     return SHARED
 
 
-# Three processes share the tests (`-n 3`; on two cores, as one mostly waits for others), file by file, and should end at
-# the same time: what takes long comes first,
+# Two processes share the tests (`-n 2`), file by file, and should end at the same time: what takes long comes first,
 # and the tests of these files, all of them long and with nothing in common, are shared out one by one.
 
 ONE_BY_ONE = ("test_cluster.py", "test_nodes.py")

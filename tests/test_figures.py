@@ -445,7 +445,7 @@ def page_of(path: Path, rows: Rows, sessions: list[dict[str, Any]], expected: Ce
         if key == "workers":
             values = [(re.sub("^", "worker ", v[1]), *v[2:5], None) for v in values]
         for row, value in zip(shown.get(key, []), values, strict=True):
-            same(row[: len(value)] if key != "workers" else row[:4], list(value), **SHOWN)
+            same(row[: len(value)] if key != "workers" else row[:5], list(value), **SHOWN)  # the strip is the second
     header, columns = unpacked(re.search(r'id="data"[^>]*>([A-Za-z0-9+/=\s]+)<', text)[1])  # type: ignore[index]
     longest = sorted(rows, key=lambda row: (-row["solve_s"], row["source"], row["index"]))
     assert header["n"] == len(rows)

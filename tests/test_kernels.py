@@ -248,7 +248,8 @@ for function in (propagate_narrow, propagate_colour, propagate_wide):
     assert "define" in code
     print(code.count("NRT_incref") + code.count("NRT_decref"))
 """
-    assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path), PNONO_KERNELS="numba").split() == ["0", "0", "0"]
+    settings = {"NUMBA_CACHE_DIR": str(tmp_path), "PNONO_KERNELS": "numba", "NUMBA_OPT": "0"}
+    assert run_python(code, **settings).split() == ["0", "0", "0"]
 
 
 def test_the_cache_folder_changes_with_every_kernel_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
