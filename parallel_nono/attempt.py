@@ -153,7 +153,7 @@ class Result(_Made):
     partial    the grid as far as it is known without guessing, -1 for an open cell.
     witness    why there is no solution, where lines alone show it; else "".
     counts     n_rounds, n_lines, n_probes, n_branches, n_depth, n_conflicts, n_open_lines, n_open, as in `Attempt`.
-    seconds    line_s, probe_s, search_s, sat_s, solve_s, check_s, as in `Attempt`.
+    seconds    line_s, probe_s, search_s, sat_s, sat_cpu_s, solve_s, check_s, as in `Attempt`.
     puzzle     what was solved. A notebook shows the result as its picture.
 
     >>> from parallel_nono import Puzzle, solve

@@ -32,9 +32,10 @@ from parallel_nono.kinds.numcross.words import load_words
 from parallel_nono.kinds.strikeout.search import Watch
 from parallel_nono.lanes.coordinator import Coordinator
 from parallel_nono.lanes.team import Threads
-from parallel_nono.puzzle import BLOT, Block, Puzzle
+from parallel_nono.puzzle import BLOT, Block, Grid, Puzzle
 from parallel_nono.puzzleset import plain_palette, set_of
 from parallel_nono.solver import prover, sat, solve, solve_set
+from parallel_nono.solver.several import OutOfTime, solutions
 
 SLACK_S = 0.3
 """What may be done between two looks at the clock, on a slow machine."""
@@ -181,6 +182,16 @@ def test_a_wall_that_comes_first_ends_it_too() -> None:
     result = solve(make(), replace(limits, seconds=0.05, cpu_seconds=20.0))
     assert not result.exhausted
     assert time.thread_time() - began < 0.05 + SLACK_S
+
+
+def test_solutions_one_by_one_share_the_cpu_time() -> None:
+    puzzle = replace(permutations(9, Block(1)), name="permutations")
+    found: list[Grid] = []
+    with pytest.raises(OutOfTime, match=r"permutations: [0-9,]+ solutions, and perhaps more: 0\.2 s of CPU time are"):
+        found.extend(solutions(puzzle, Limits(600.0, plan=SEARCH, cpu_seconds=0.2)))
+    assert 2 <= len(found) < 362_880
+    with pytest.raises(OutOfTime, match=r"more: 0\.2 s are over"):
+        list(solutions(puzzle, Limits(0.2, plan=SEARCH, cpu_seconds=100.0)))
 
 
 # The processes of the SAT solver.

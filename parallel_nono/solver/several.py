@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import NamedTuple
 
 from ..attempt import MAX_COUNTED, Limits, Outcome
@@ -59,7 +59,8 @@ def solutions(puzzle: Puzzle, limits: Limits | None = None) -> Iterator[Grid]:
     The first two are searched for when the first is asked for, the others in growing batches, so taking a few is cheap
     though there may be millions.
 
-    limits  seconds (of searching, all solutions together), plan and memory; `solutions` and `count` say nothing here.
+    limits  seconds and cpu_seconds (of searching, all solutions together), plan and memory; `solutions` and `count` say
+            nothing here.
     Yields  grids, [height][width] colour indices, each accepted by the checker.
     Errors  OutOfTime when the time runs out before the end; Unfinished when the plan has nothing more to try, and after
             10,000 solutions, if there are more. What was found by then has been given.
@@ -73,12 +74,13 @@ def solutions(puzzle: Puzzle, limits: Limits | None = None) -> Iterator[Grid]:
     ((1, 1),)
     """
     limits = Limits() if limits is None else limits
-    left, most = limits.seconds, FIRST
+    most, spent_s, cpu_s = FIRST, 0.0, 0.0
     seen: set[Grid] = set()
     while True:
-        began = perf_counter()
-        result = solve_one(puzzle, replace(limits, seconds=left, solutions=most, count=0))
-        left -= perf_counter() - began
+        began, cpu = perf_counter(), thread_time()
+        result = solve_one(puzzle, replace(limits.less(spent_s, cpu_s), solutions=most, count=0))
+        spent_s += perf_counter() - began
+        cpu_s += thread_time() - cpu + result.seconds["sat_cpu_s"]
         for grid in result.solutions:
             if grid not in seen:
                 seen.add(grid)
@@ -86,7 +88,9 @@ def solutions(puzzle: Puzzle, limits: Limits | None = None) -> Iterator[Grid]:
         if result.exhausted and len(seen) >= result.n_solutions:
             return
         title = f"{puzzle.name or puzzle.source or 'puzzle'}: {len(seen):,} solutions, and perhaps more"
-        if left <= 0 or result.outcome == Outcome.TIMEOUT:
+        if 0 < limits.cpu_seconds <= cpu_s:
+            raise OutOfTime(f"{title}: {limits.cpu_seconds:g} s of CPU time are over")
+        if spent_s >= limits.seconds or result.outcome == Outcome.TIMEOUT:
             raise OutOfTime(f"{title}: {limits.seconds:g} s are over")
         if len(result.solutions) < most and not result.exhausted:
             raise Unfinished(f"{title}: {result.witness or 'the plan has nothing more to try'}")

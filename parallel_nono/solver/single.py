@@ -144,7 +144,7 @@ def results_of(
             status == CONTRADICTION,
             "" if outcome is UNIQUE else results.witness_of(place),
             _counts(counts, lined, left),
-            _seconds(times, check_s),
+            _seconds(times, check_s, results.proved.get(place, 0.0)),
         )
         if not late:
             object.__setattr__(result, "puzzle", puzzle_of(place))
@@ -196,13 +196,14 @@ def _counts(counts: Sequence[int], lined: int, left: int) -> dict[str, int]:
     }
 
 
-def _seconds(times: Sequence[int], check_s: float) -> dict[str, float]:
+def _seconds(times: Sequence[int], check_s: float, sat_cpu_s: float) -> dict[str, float]:
     """Nanoseconds of the stages as `Result.seconds`."""
     return {
         "line_s": times[LINE_NS] * 1e-9,
         "probe_s": times[PROBE_NS] * 1e-9,
         "search_s": times[SEARCH_NS] * 1e-9,
         "sat_s": times[SAT_NS] * 1e-9,
+        "sat_cpu_s": sat_cpu_s,
         "solve_s": sum(times) * 1e-9,
         "check_s": check_s,
     }
