@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 import pyarrow.parquet as pq
 import pytest
+from processes import lives, title
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -105,7 +106,7 @@ def descendants(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
 
 def all_gone(processes: list[psutil.Process], seconds: float = 5.0) -> bool:
     _, alive = psutil.wait_procs(processes, timeout=seconds)
-    return not [p for p in alive if p.status() != psutil.STATUS_ZOMBIE]
+    return not list(filter(lives, alive))
 
 
 def numbers(n: int, source: str) -> tuple[str, str]:
@@ -165,7 +166,7 @@ def test_workers_killed_from_outside_lose_no_puzzle_and_blame_none(tmp_path: Pat
     assert driver.stdout is not None
     assert driver.stdout.readline() == b"first\n"
     for _ in range(2):
-        workers = [p for p in descendants(driver) if "ray::Worker" in " ".join(p.cmdline()[:1])]
+        workers = [p for p in descendants(driver) if "ray::Worker" in title(p, 1)]
         assert workers
         workers[0].send_signal(signal.SIGKILL)
         time.sleep(1.5)

@@ -145,10 +145,9 @@ def rows_of(out: Path) -> list[dict[str, Any]]:
 
 
 def left_behind() -> list[psutil.Process]:
-    marked = [
-        p for p in psutil.process_iter(["cmdline"]) if "left behind by an actor" in " ".join(p.info["cmdline"] or [])
-    ]
-    return [process for process in marked if process.status() != psutil.STATUS_ZOMBIE]
+    found = psutil.process_iter(["cmdline", "status"])  # read at once: a process may end at any moment
+    marked = [process for process in found if "left behind by an actor" in " ".join(process.info["cmdline"] or [])]
+    return [process for process in marked if process.info["status"] != psutil.STATUS_ZOMBIE]
 
 
 # What a program can do, in runs

@@ -24,6 +24,7 @@ import strategies
 from console import pnono
 from hypothesis import example, given, settings
 from oracles import solved_grid
+from processes import title
 
 from parallel_nono.attempt import OUTCOMES, Limits
 from parallel_nono.engine import engine
@@ -599,8 +600,8 @@ def test_a_driver_that_is_killed_leaves_neither_memory_nor_processes(tmp_path: P
     code.write_text(DRIVER.replace("batch = pq", "print('up', flush=True); batch = pq"))
     driver = subprocess.Popen([sys.executable, str(code), str(set_path), "2", "no", "0"], stdout=subprocess.PIPE)
     watched = psutil.Process(driver.pid)
-    wait_for(lambda: any("Lane" in " ".join(child.cmdline()) for child in children(watched)), 60)
-    lanes = [child for child in children(watched) if "Lane" in " ".join(child.cmdline())]
+    wait_for(lambda: any("Lane" in title(child) for child in children(watched)), 60)
+    lanes = [child for child in children(watched) if "Lane" in title(child)]
     driver.kill()
     driver.wait()
     _, alive = psutil.wait_procs(lanes, timeout=10)

@@ -21,6 +21,7 @@ from typing import Any
 import psutil
 import pyarrow.parquet as pq
 import pytest
+from processes import lives, title
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -160,7 +161,7 @@ def start_head(folder: Path, *words: str, prefix: tuple[str, ...] = (), **more: 
 def processes(name: str, root: subprocess.Popen[bytes]) -> list[psutil.Process]:
     """Processes of a node by the name of their program."""
     below = psutil.Process(root.pid).children(recursive=True)
-    return [process for process in below if name in " ".join(process.cmdline()[:1])]
+    return [process for process in below if name in title(process, 1)]
 
 
 def wait_for_nodes(address: str, count: int, folder: Path, prefix: tuple[str, ...] = ()) -> None:
@@ -310,12 +311,12 @@ def test_a_killed_driver_leaves_nobody_behind_and_its_run_goes_on(folder: Path) 
     driver = pnono(folder, "puzzles.faults", *options)
     wait_for_rows(folder / "out", 200, driver)
     below = psutil.Process(driver.pid).children(recursive=True)
-    workers = [process for process in below if "ray::Worker" in " ".join(process.cmdline()[:1])]
+    workers = [process for process in below if "ray::Worker" in title(process, 1)]
     assert workers
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     _, alive = psutil.wait_procs(workers, timeout=40)
-    assert not [p for p in alive if p.status() != psutil.STATUS_ZOMBIE]
+    assert not list(filter(lives, alive))
     kept = verdicts(folder / "out")
     assert 200 <= len(kept) < n
     ended(pnono(folder, "puzzles.faults", *options, "--resume"), code=70)  # a puzzle crashed

@@ -16,6 +16,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from processes import title
 
 from parallel_nono.attempt import Limits
 from parallel_nono.engine import parts as worker_parts
@@ -198,7 +199,7 @@ def test_killed_workers_and_a_killed_driver_lose_and_double_nothing(puzzles: Pat
 
     def workers() -> list[psutil.Process]:
         children = psutil.Process(driver.pid).children(recursive=True)
-        return [child for child in children if "ray::Worker" in " ".join(child.cmdline()[:1])]
+        return [child for child in children if "ray::Worker" in title(child, 1)]
 
     try:
         wait_for(lambda: list(out.glob("rows/*.parquet")) or driver.poll() is not None)

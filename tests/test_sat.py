@@ -22,6 +22,7 @@ import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import title
 
 from parallel_nono.attempt import OUTCOMES, STAGES, Limits, Outcome, Plan, Result
 from parallel_nono.generator import generate
@@ -294,7 +295,7 @@ def test_a_solver_that_grows_too_large_is_ended(stubborn: Puzzle, monkeypatch: p
 
 
 def solver_processes() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if "cadical.py" in " ".join(child.cmdline())]
+    return [child for child in psutil.Process().children() if "cadical.py" in title(child)]
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from processes import title
 
 import parallel_nono
 from parallel_nono.extras import EXTRAS
@@ -311,7 +312,7 @@ def _until_workers_are_up(driver: subprocess.Popen[bytes]) -> list[psutil.Proces
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and driver.poll() is None:
         family = psutil.Process(driver.pid).children(recursive=True)
-        titles = [" ".join(process.cmdline()[:1]) for process in family if process.is_running()]
+        titles = [title(process, 1) for process in family]
         if sum("ray::Worker" in title for title in titles) == 2:
             time.sleep(1)
             return family
@@ -321,7 +322,7 @@ def _until_workers_are_up(driver: subprocess.Popen[bytes]) -> list[psutil.Proces
 
 def _gcs_ports(family: list[psutil.Process]) -> set[int]:
     """Where the others are told that Ray's head is."""
-    lines = [" ".join(process.cmdline()) for process in family if process.is_running()]
+    lines = [title(process) for process in family]
     return {int(port) for line in lines for port in re.findall(r"--gcs[-_]address=\S+?:(\d+)", line)}
 
 

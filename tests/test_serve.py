@@ -21,6 +21,7 @@ from typing import Any
 
 import psutil
 import pytest
+from processes import lives, title
 from rows import folder_of, row
 
 from parallel_nono import solve
@@ -525,11 +526,11 @@ def workers() -> list[psutil.Process]:
     found = []
     for child in psutil.Process().children():
         try:
-            if any("serve.worker" in word for word in child.cmdline()):
+            if "serve.worker" in title(child):
                 found += [child, *child.children(recursive=True)]
         except psutil.Error:
             continue  # it ended meanwhile
-    return [child for child in found if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    return [child for child in found if lives(child)]
 
 
 def stubborn(side: int = 60, seed: int = 11) -> str:
@@ -605,7 +606,7 @@ def test_a_solve_ends_at_once_when_who_asked_goes_away(serving: Serving) -> None
         at_work = workers()
         assert {process.pid for process in at_work} >= known
     deadline = time.monotonic() + 8.0  # at once, on a machine that has nothing else to do
-    while any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in at_work):
+    while any(lives(process) for process in at_work):
         assert time.monotonic() < deadline, "it goes on although nobody listens"
         time.sleep(0.02)
     assert httpx.post(f"{serving.address}/api/solve", content=HOOK, timeout=240).status_code == 200
@@ -959,7 +960,7 @@ def test_the_command_says_where_it_is_and_ends_in_order(tmp_path: Path) -> None:
         _, complaints = server.communicate(timeout=20)
     assert server.returncode == 0
     assert complaints == "pnono: Ctrl-C ends it\n"
-    assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
+    assert not any(lives(child) for child in children)
     assert os.listdir(tmp_path) == [], "what users send reaches the disk"
 
 
@@ -985,7 +986,7 @@ def test_nothing_outlives_a_server_that_was_killed(tmp_path: Path) -> None:
         server.kill()
     assert children
     deadline = time.monotonic() + 10
-    while any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children):
+    while any(lives(child) for child in children):
         assert time.monotonic() < deadline, "a worker goes on for nobody"
         time.sleep(0.05)
 
