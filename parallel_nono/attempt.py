@@ -54,6 +54,9 @@ STAGES = ("read", "line", "probe", "search", "sat", "table", "external")
 that are computed once and looked up for every game, `external` for another program."""
 
 
+MOST_NS = 1 << 62
+"""Longer than any puzzle takes: a century and a half, and the clock may be added to it."""
+
 MAX_COUNTED = (1 << 63) - 1
 """Solutions that can be counted: what a column of int64 holds."""
 
@@ -98,6 +101,7 @@ class Limits:
     memory_mib  most memory of a SAT solver; what needs more is `stalled`.
     order     how lines are propagated: `sweep`, waiting lines only, or `rounds`, all rows and all columns against the
               last merge (the order of published counts; for plans of lines only). Both reach the same cells.
+    Errors    ValueError for times that are negative or no numbers.
 
     >>> from parallel_nono import Limits, Puzzle, solve
     >>> solve(Puzzle.of_clues(rows=[1, 1], columns=[1, 1]), Limits(seconds=10, solutions=1)).outcome
@@ -115,18 +119,25 @@ class Limits:
     def __post_init__(self) -> None:
         if not isinstance(self.plan, Plan):
             object.__setattr__(self, "plan", Plan(tuple(self.plan)))
+        if not (self.seconds >= 0 and self.cpu_seconds >= 0):  # nor is a NaN
+            raise ValueError(f"expected seconds and cpu_seconds from 0 on, found {self.seconds} and {self.cpu_seconds}")
+
+    @property
+    def wall_ns(self) -> int:
+        """Wall nanoseconds for one puzzle, at most MOST_NS."""
+        return int(min(self.seconds * 1e9, MOST_NS))
 
     @property
     def cpu_ns(self) -> int:
-        """CPU nanoseconds for one puzzle; 0 for no such limit."""
-        return max(1, min(int(self.cpu_seconds * 1e9), 1 << 62)) if self.cpu_seconds else 0
+        """CPU nanoseconds for one puzzle, at most MOST_NS; 0 for no such limit."""
+        return max(1, int(min(self.cpu_seconds * 1e9, MOST_NS))) if self.cpu_seconds else 0
 
     @property
     def soonest_s(self) -> float:
         """Wall seconds after which one thread can reach a limit."""
         return min(self.seconds, self.cpu_seconds or self.seconds)
 
-    def less(self, seconds: float, cpu_s: float) -> Limits:
+    def left_after(self, seconds: float, cpu_s: float) -> Limits:
         """What is left of them for a puzzle that has taken so many seconds, by the clock and of CPU time."""
         cpu_left_s = max(self.cpu_seconds - cpu_s, 1e-3) if self.cpu_seconds else 0.0
         return replace(self, seconds=max(self.seconds - seconds, 1e-3), cpu_seconds=cpu_left_s)

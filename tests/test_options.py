@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from parallel_nono import cli, engine
 from parallel_nono.batch import modes
+from parallel_nono.batch.options import InvalidOption, RunOptions
 from parallel_nono.cli import main, screen, watch
 from parallel_nono.files import fetch
 
@@ -289,6 +291,26 @@ def commands() -> dict[str, Any]:
 
 def options(command: Any) -> set[str]:
     return {o.opts[0] for o in command.params if o.param_type_name == "option" and o.name not in EVERYWHERE}
+
+
+def test_no_option_takes_a_number_without_end() -> None:
+    """`nan` and `inf` pass every bound of typer's, and whoever makes them a whole number fails."""
+    found = set()
+    for name, command in cli.command().commands.items():
+        for each in (command, *getattr(command, "commands", {}).values()):
+            for option in each.params:
+                if "float" not in option.type.name:
+                    continue
+                found.add((name, option.name))
+                assert option.type.convert("7.5", option, None) == 7.5
+                for word in ("nan", "inf", "-inf", "1e999"):
+                    with pytest.raises(typer.BadParameter, match=f"{word}' is not|is not in the range"):
+                        option.type.convert(word, option, None)
+    assert found >= {(name, "seconds") for name in ("run", "solve", "lint", "draw", "serve", "cnf", "from-image")}
+    for name in ("seconds", "cpu_seconds"):
+        for number in (float("nan"), float("inf")):
+            with pytest.raises(InvalidOption, match=rf"{name}: expected a .*number.*, found {number}"):
+                RunOptions("in", **{name: number})
 
 
 def test_the_table_has_every_option_of_every_command() -> None:

@@ -6,6 +6,7 @@ table. A new option is a field here and a line in that file; `run.py` beside thi
 
 from __future__ import annotations
 
+import math
 import os
 import types
 import typing
@@ -240,6 +241,8 @@ def _check_bounds(each: Option, value: Any) -> None:
     if (least is not None and not value >= least) or (most is not None and not value <= most):
         bounds = f"from {least:g}" + (f" to {most:g}" if most is not None else " on")
         raise InvalidOption(each.name, f"expected {NOUNS[each.kind]} {bounds}, found {value!r}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidOption(each.name, f"expected a finite number, found {value!r}")
 
 
 def check_seconds(seconds: float, cpu_seconds: float) -> None:

@@ -340,13 +340,13 @@ def tasks_of(options: RunOptions) -> list[Task]:
         raise InvalidOption("resume", "expected --out DIR or --name NAME of the run to go on with")
     order = Order.ROUNDS if options.device is Device.CUDA else options.order  # the only one that it knows
     limits = Limits(
-        options.seconds,
-        options.solutions,
-        options.count,
-        chosen_plan(options.plan),
-        str(order),
-        options.memory,
-        options.cpu_seconds,
+        seconds=options.seconds,
+        cpu_seconds=options.cpu_seconds,
+        solutions=options.solutions,
+        count=options.count,
+        plan=chosen_plan(options.plan),
+        order=str(order),
+        memory_mib=options.memory,
     )
     check_mode(options.mode is Mode.LINES, options.device, order)
     kind = chosen_kind(options.kind, options.paths, options.set)

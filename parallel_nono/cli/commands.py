@@ -5,8 +5,10 @@ A start imports the module of the one command that it is about, and help imports
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from copy import copy
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -67,6 +69,7 @@ class Commands(Mapping[str, Any]):
             one = _made(name)
             for each in (one, *getattr(one, "commands", {}).values()):
                 each.params += self._common
+                _refuse_endless(each)
             self._made[name] = one
         return self._made[name]
 
@@ -78,6 +81,20 @@ class Commands(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(LINES)
+
+
+def _refuse_endless(command: Any) -> None:
+    """Have no option of a command take `inf` or `nan`, which are numbers to Python and pass every bound."""
+
+    def finite(convert: Any, value: Any, parameter: Any, context: Any) -> Any:
+        number = convert(value, parameter, context)
+        if isinstance(number, float) and not math.isfinite(number):
+            parameter.type.fail(f"{value!r} is not a finite number.", parameter, context)
+        return number
+
+    for each in command.params:
+        if each.type.name in ("float", "float range"):
+            each.type.convert = partial(finite, each.type.convert)
 
 
 def _made(name: str) -> Any:

@@ -131,7 +131,15 @@ def solve(
     check_mode(mode is SolveMode.LINES, device, order)
     check_seconds(seconds, cpu_seconds)
     raced = racing(parse_plan(plan), workers)
-    limits = Limits(seconds, solutions, count, raced, order.value, memory, cpu_seconds)
+    limits = Limits(
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        solutions=solutions,
+        count=count,
+        plan=raced,
+        order=order.value,
+        memory_mib=memory,
+    )
     of_kind = known_kind(kind, [source], option or [])
     check_paths([source], of_kind.claims)
     if not of_kind.puzzle_sets:

@@ -400,8 +400,11 @@ def run_facts(out: Path) -> dict[str, Any]:
 
 
 def _same_options(old: dict[str, Any], new: dict[str, Any], out: Path) -> None:
+    def said(options: dict[str, Any], key: str) -> str:
+        return repr(options[key]) if options.get(key) is not None else "not given"
+
     changed = [
-        f"{key} was {old.get(key)!r}, is {new.get(key)!r}"
+        f"{key} was {said(old, key)}, is {said(new, key)}"
         for key in sorted(old.keys() | new.keys())
         if old.get(key) != new.get(key)
     ]

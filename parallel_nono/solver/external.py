@@ -330,13 +330,17 @@ def _watched(
     return ending, usage, weight
 
 
+MOST_CPU_S = 1e9
+"""The most that the system is asked to hold a program to."""
+
+
 def _bound(pid: int, seconds: float) -> None:
     """Bounds that the system holds a program to even if we are gone: processor time, size of files, no core files."""
     if sys.platform != "linux":
         return
     import resource
 
-    cpu = int(seconds * (os.cpu_count() or 1)) + 10
+    cpu = int(min(seconds * (os.cpu_count() or 1), MOST_CPU_S)) + 10
     bounds = ((resource.RLIMIT_CPU, cpu), (resource.RLIMIT_FSIZE, 2 * MAX_OUTPUT), (resource.RLIMIT_CORE, 0))
     for what, most in bounds:
         with contextlib.suppress(OSError, ValueError):  # it has ended already, or is bounded more tightly

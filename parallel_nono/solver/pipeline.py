@@ -310,7 +310,7 @@ class _Run:
             self.solved[p] = solved
             self.ended.append((p, False))
             limits = self.limits
-            self.limits = replace(limits.less(sum(solved.seconds), solved.cpu_s), order="sweep")
+            self.limits = replace(limits.left_after(sum(solved.seconds), solved.cpu_s), order="sweep")
             self.family(np.array([p]), WIDE_FAMILY)
             self.limits = limits
         out.lined[p] = n_open
@@ -407,7 +407,7 @@ class _Run:
         asked = Asked(
             bits,
             wanted,
-            min(int(self.limits.seconds * 1e9), no_end),
+            self.limits.wall_ns,
             self.limits.cpu_ns,
             plan.probes or no_end,
             (plan.visits or no_end) if self.bits & SAT_BIT else no_end,
@@ -435,6 +435,10 @@ class _Run:
                 self.results.aborted |= done < len(order)
             order = order[done:]
 
+    def told_to_stop(self) -> bool:
+        """True when another thread wants an end at once."""
+        return bool(self.stop[0] > 0)
+
     def hard(self, p: int, scratch: int, words: np.ndarray, wanted: int, cpu_end: int) -> None:
         """What the kernel left open of a puzzle, to the SAT solver; its planes are in words (see kernels.solve).
 
@@ -448,7 +452,7 @@ class _Run:
         out.stage[p] = SAT
         with ExitStack() as stack:
             with span("queue"):
-                ready = stack.enter_context(prover.reserved(len(limits.plan.solvers), lambda: bool(self.stop[0] > 0)))
+                ready = stack.enter_context(prover.reserved(len(limits.plan.solvers), self.told_to_stop))
             if ready:
                 self.by_sat(p, scratch, words, wanted, cpu_left_s)
             else:
@@ -480,8 +484,7 @@ class _Run:
             out.status[p], out.times[p, SAT_NS] = LATE, perf_counter_ns() - began
             return
         with span("prove", 1):
-            stopped = lambda: bool(self.stop[0] > 0)  # noqa: E731
-            decision = sat.decide(problem, limits, wanted, max(keep, 2), left, stopped, cpu_left_s)
+            decision = sat.decide(problem, limits, wanted, max(keep, 2), left, self.told_to_stop, cpu_left_s)
         if len(decision.solutions) >= min(int(out.found[p]), 2):  # else those of the search are more
             for place, solution in enumerate(decision.solutions[:2]):
                 out.cells[place, cells] = solution

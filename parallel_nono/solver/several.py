@@ -78,7 +78,7 @@ def solutions(puzzle: Puzzle, limits: Limits | None = None) -> Iterator[Grid]:
     seen: set[Grid] = set()
     while True:
         began, cpu = perf_counter(), thread_time()
-        result = solve_one(puzzle, replace(limits.less(spent_s, cpu_s), solutions=most, count=0))
+        result = solve_one(puzzle, replace(limits.left_after(spent_s, cpu_s), solutions=most, count=0))
         spent_s += perf_counter() - began
         cpu_s += thread_time() - cpu + result.seconds["sat_cpu_s"]
         for grid in result.solutions:

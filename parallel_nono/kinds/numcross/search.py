@@ -155,7 +155,7 @@ class Search:
 
         numbers = np.zeros(kernels.N_NUMBERS, np.int64)
         began = monotonic_ns()
-        deadline.set_limits(numbers, min(int(limits.seconds * 1e9), NO_END), limits.cpu_ns)
+        deadline.set_limits(numbers, limits.wall_ns, limits.cpu_ns)
         numbers[deadline.STOP] = abort.ctypes.data
         numbers[kernels.SETTLED_NS] = began
         known = np.full(len(self.names), -1, np.int16)
