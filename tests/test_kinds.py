@@ -255,7 +255,7 @@ def test_a_resumed_run_has_every_game_once_and_the_same_options(tmp_path: Path) 
     assert [row["index"] for row in rows] == list(range(1, 31))
     assert {row["stage"] for row in rows} == {"search"}
     refused = pnono("run", "games.strikeout", "--out", "out", "-q", "--resume", code=2)
-    assert "set was ['solver=sorted'], is None" in refused.err
+    assert "set was ['solver=sorted'], is not given" in refused.err
 
 
 def test_games_from_standard_input(tmp_path: Path) -> None:
