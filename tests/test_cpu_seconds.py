@@ -390,6 +390,7 @@ def test_a_run_says_what_it_allowed_and_keeps_to_it(engine: str, tmp_path: Path,
     assert 1.9 <= late["cpu_s"] + late["sat_cpu_s"] < 2 + 2 * SLACK_S
     facts = json.loads((tmp_path / "out/run.json").read_text())
     assert (facts["options"]["seconds"], facts["options"]["cpu_seconds"]) == (600, 2)
+    assert "| CPU time for one | 2 s |" in pnono("report", "out", "--format", "md", cwd=tmp_path).stdout
     again = pnono(*words[:-1], "--resume", cwd=tmp_path, code=2)
     assert again.stderr == "pnono: out: a run is resumed with the options it had: cpu_seconds was 2.0, is not given\n"
     again = pnono(*words, 3, "--resume", cwd=tmp_path, code=2)

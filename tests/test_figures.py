@@ -381,6 +381,9 @@ def test_a_report_as_csv_and_json(out: Path, said: Said) -> None:
     assert told.get("warnings", "0") == str(n_warnings)
     assert told["engine"].startswith(f"{sessions[-1]['engine']}, workers: {sessions[-1]['workers']}; ")
     assert (told["mode"], told["order"], told["device"]) == tuple(sessions[-1][k] for k in ("mode", "order", "device"))
+    options = facts["options"]
+    assert told.get("counted up to", "0") == str(options["count"])
+    assert told.get("solved each") == (f"{options['repeat']} times" if "repeat" in options else None)
     report = json.loads(said("report", out, "--format", "json", "--top", top))
     assert report["n_rows"] == len(rows)
     assert report["n_failures"] == len(expected["failures"])

@@ -284,6 +284,8 @@ ODD: list[tuple[str, Any]] = [
     ("memory_mib", "much"),
     ("hosts", []),
     ("options.seconds", "long"),
+    ("options.cpu_seconds", "long"),
+    ("options.repeat", 1.5),
     ("options.inputs", "in"),
     ("options.plan", {"stages": 5}),
     ("session.seconds", "long"),

@@ -64,8 +64,8 @@ FACTS: dict[str, tuple[Check, str]] = {
 OPTIONS: dict[str, tuple[Check, str]] = {
     "kind": TEXT,
     "inputs": TEXTS,
-    "seconds": NUMBER,
-    **dict.fromkeys(("solutions", "count", "memory_mib"), COUNT),
+    **dict.fromkeys(("seconds", "cpu_seconds"), NUMBER),
+    **dict.fromkeys(("solutions", "count", "memory_mib", "repeat"), COUNT),
 }
 FORMERLY = {"answers": "solutions", "store_answers": "store_solutions"}
 """Options that runs of version 1 of the schema had under another name."""
